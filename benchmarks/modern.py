@@ -43,7 +43,8 @@ from harness_metrics.sets import (
     spectrum_metrics,
 )
 from harness_metrics.sets.variability_metric import ProductionVariability
-from harness_metrics.twosample.metrics import ClassifierTest, MmdAgg
+from harness_metrics.twosample.c2st import ClassifierTest
+from harness_metrics.twosample.mmdagg import MmdAgg
 
 GOAL = 60.0
 """Seconds for the number of a metric with 5000 examples."""

@@ -49,7 +49,7 @@ from harness.reporting.views import split_quantity
 from harness.run.finished import Run
 from harness.rundir.records import lookup
 from harness.spec.published import PublishedTable
-from harness_metrics.tokenisers.tokens import TextRows
+from harness_metrics.tokenisers.text_rows import TextRows
 
 ROOT = Path(__file__).resolve().parents[1]
 INDEX = ROOT / "tasks/harness_tasks/studies/published/index.yaml"

@@ -125,6 +125,7 @@ def test_numbers_have_their_pinned_bits():
     sets = some_sets(9, 3, 4)
     features = FeatureCache([item.references for item in sets])
     batch = features.batch(sets)
+
     out = dict[str, Any]()
     for name, parameters in FORMS:
         metric = registry.resolve("metrics", {name: parameters})
@@ -132,19 +133,19 @@ def test_numbers_have_their_pinned_bits():
         scores = metric.per_example(metric.stats(batch, features, state))
         row: dict[str, Any] = {"scores": scores.tolist()}
         if not untestable_reason(metric):
-            row["p"] = metric_p_values(
-                metric, batch, features, state, scores
-            ).values.tolist()
+            p_values = metric_p_values(metric, batch, features, state, scores)
+            row["p"] = p_values.values.tolist()
         out[metric.signature()] = row
+
     corpus = some_sets(60, 3, 3)
     features = FeatureCache([item.references for item in corpus])
     for name, parameters in OF_CORPORA:
         metric = registry.resolve("metrics", {name: parameters})
-        stats = metric.stats(
-            features.batch(corpus), features, metric.fit(features.references, features)
-        )
+        state = metric.fit(features.references, features)
+        stats = metric.stats(features.batch(corpus), features, state)
         details = getattr(metric, "details", lambda stats: {})(stats)
         out[metric.signature()] = {"number": metric.reduce(stats), "details": details}
+
     assert_pinned(
         "metrics/functions/counts_of_words.txt",
         as_text(out),

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from harness.run.features import FeatureCache
-from harness_metrics.composed.fense import is_broken
+from harness_metrics.composed.fluency import is_broken
 from harness_metrics.crnrr.ngrams import Sums, from_sums
-from harness_metrics.crnrr.words import Vocabulary, words_of
-from harness_metrics.discrepancy.curve import PAIRS, largest_quality, point
 from harness_metrics.discrepancy.mixing import draw
 from harness_metrics.discrepancy.qdisc import curve_discrepancy
+from harness_metrics.discrepancy.quality_diversity import PAIRS, largest_quality, point
 from harness_metrics.hallucination import fact_words
 from harness_metrics.hallucination.facts import parse
 from harness_metrics.hallucination.matching import NO_SYNONYMS
@@ -37,22 +36,25 @@ from harness_metrics.kernel import (
     sliced_wasserstein,
     symmetric_relabelings,
 )
-from harness_metrics.mauve import frontier, quantise
+from harness_metrics.mauve import components, frontier, quantise, small_sets
 from harness_metrics.mauve import metric as mauve
 from harness_metrics.meteor import engine as meteor
-from harness_metrics.ngram import bleu, cider, document_frequency, rouge
+from harness_metrics.ngram import bleu, cider, df_table, document_frequency, rouge
 from harness_metrics.sets import (
-    corpus_metrics,
+    corpus_neighbours,
     neighbour_groups,
     neighbours,
+    random_features,
     spectrum,
-    variability_metric,
+    variability,
 )
 from harness_metrics.tokenisers.plain_words import plain_words
 from harness_metrics.tokenisers.tokens import tokenize
-from harness_metrics.trm import metric as trm
+from harness_metrics.trm import drawn_triangles, heaviest_triangle
 from harness_metrics.trm import statistic as triangles
-from harness_metrics.twosample import metrics as twosample
+from harness_metrics.twosample import c2st, mmdagg
+from harness_metrics.words.grams import words_of
+from harness_metrics.words.keys import Vocabulary
 from tests.support import metric_inputs as inputs
 from tests.support import metric_reports as reports
 from tests.support.metric_forms import judging
@@ -150,6 +152,7 @@ def test_facts_and_objects(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     mine = object_table(str(tmp_path / "table.yaml"))
+
     tables: tuple[Any, ...] = (
         {"a": ["b"], "b": ["a"]},
         {"a": ["..."]},
@@ -157,6 +160,7 @@ def test_facts_and_objects(tmp_path: Path) -> None:
         {"a": ["b"], "b": [], "c": ["b"]},
         {"a": ["b"], "b": ["c"], "c": []},
     )
+
     out = {
         "own": [
             [own.mentions(text), mine.mentions(text)]
@@ -286,13 +290,10 @@ def whole_numbers(*shape: int, seed: int = 0, width: int = 9) -> np.ndarray:
 
 def test_vectors() -> None:
     vectors = whole_numbers(3, 7, 4)
-    labels = np.array(
-        [
-            [k in chosen for k in range(7)]
-            for chosen in ((0, 1, 2), (0, 3, 6), (4, 5, 6))
-        ]
-    )
+    sides = (0, 1, 2), (0, 3, 6), (4, 5, 6)
+    labels = np.array([[k in side for k in range(7)] for side in sides])
     inner = geometry.gram(vectors)
+
     out: dict[str, Any] = {
         "gram": geometry.centre(inner),
         "squared": geometry.squared_distances(inner),
@@ -318,28 +319,23 @@ def test_vectors() -> None:
             )
             for p in (1.0, 2.0, 3.5)
         },
+        **{f"smoother {ridge}": c2st.smoother(inner, ridge) for ridge in (0.1, 4.0)},
         **{
-            f"smoother {ridge}": twosample.smoother(inner, ridge)
+            f"accuracy {ridge}": c2st.accuracy(c2st.smoother(inner, ridge), labels)
             for ridge in (0.1, 4.0)
         },
         **{
-            f"accuracy {ridge}": twosample.accuracy(
-                twosample.smoother(inner, ridge), labels
-            )
-            for ridge in (0.1, 4.0)
-        },
-        **{
-            f"kernels {shape}": twosample.kernels(inner, shape, 3)
+            f"kernels {shape}": mmdagg.kernels(inner, shape, 3)
             for shape in ("both", "gaussian", "laplace")
         },
         "relabelings": [
-            len(twosample.relabelings(n, m, 3)) for n, m in ((3, 4), (10, 10), (8, 8))
+            len(mmdagg.relabelings(n, m, 3)) for n, m in ((3, 4), (10, 10), (8, 8))
         ],
-        "drawn relabelings": twosample.relabelings(10, 10, 3)[:3],
-        "smallest p": twosample.smallest_p(
-            twosample.kernels(inner), 3, labels, twosample.relabelings(3, 4, 0)
+        "drawn relabelings": mmdagg.relabelings(10, 10, 3)[:3],
+        "smallest p": mmdagg.smallest_p(
+            mmdagg.kernels(inner), 3, labels, mmdagg.relabelings(3, 4, 0)
         ),
-        "equal": twosample.kernels(geometry.gram(np.ones((1, 4, 2))), "both", 2),
+        "equal": mmdagg.kernels(geometry.gram(np.ones((1, 4, 2))), "both", 2),
         "vendi": [
             spectrum.vendi(
                 spectrum.unit_kernels(vectors, np.arange(21).reshape(3, 7)), q
@@ -348,12 +344,12 @@ def test_vectors() -> None:
         ],
         "spread": spectrum.singular_spread(geometry.centre(inner)),
         "chunks": list(symmetric_relabelings.chunks(3, 3, 4)),
-        "random features": corpus_metrics.feature_sums(
-            vectors, corpus_metrics.frequencies(4, 3, 2.0, 5), 3
+        "random features": random_features.feature_sums(
+            vectors, random_features.frequencies(4, 3, 2.0, 5), 3
         ),
         "median distance": [
-            corpus_metrics.median_distance(vectors[0]),
-            corpus_metrics.median_distance(np.ones((3, 2))),
+            random_features.median_distance(vectors[0]),
+            random_features.median_distance(np.ones((3, 2))),
         ],
     }
     assert_pinned("metrics/functions/vectors.txt", as_text(reports.as_json(out)))
@@ -366,6 +362,7 @@ def test_mauve() -> None:
     histograms = np.array(
         [[0.5, 0.25, 0.25, 0.0], [0.0, 0.0, 0.5, 0.5], [0.25, 0.25, 0.25, 0.25]]
     )
+
     out = {
         "area": [
             frontier.area(p, q, scaling, points)
@@ -374,7 +371,7 @@ def test_mauve() -> None:
             for scaling, points in ((5.0, 25), (1.0, 4))
         ],
         "mixtures": frontier.mixtures(4),
-        "reduced": abs(quantise.reduce_dimensions(vectors, 0.6).coordinates)
+        "reduced": abs(components.reduce_dimensions(vectors, 0.6).coordinates)
         .sum(axis=0)
         .round(4),
         "automatic": [
@@ -389,7 +386,7 @@ def test_mauve() -> None:
             vectors, 6, seed=1, redo=2, max_iter=2, explained=0.5
         ),
         "many": [
-            quantise.many_buckets(sets, k, seed=seed, redo=redo)
+            small_sets.many_buckets(sets, k, seed=seed, redo=redo)
             for k, seed, redo in ((2, 25, 5), (3, 3, 1), (12, 0, 2))
         ],
         "spread": mauve.spread(
@@ -410,12 +407,8 @@ def test_mauve() -> None:
 def test_neighbours() -> None:
     points = whole_numbers(5, 9, 2, seed=3)
     distances = np.sqrt(geometry.squared_distances(geometry.gram(points)))
-    labels = np.array(
-        [
-            [k in chosen for k in range(9)]
-            for chosen in ((0, 1, 2, 3), (0, 4, 5, 8), (5, 6, 7, 8))
-        ]
-    )
+    sides = (0, 1, 2, 3), (0, 4, 5, 8), (5, 6, 7, 8)
+    labels = np.array([[k in side for k in range(9)] for side in sides])
     kinds: tuple[Any, ...] = ("precision", "recall", "density", "coverage")
     first = whole_numbers(30, 3, seed=8)
     second = whole_numbers(26, 3, seed=9)
@@ -424,6 +417,7 @@ def test_neighbours() -> None:
         for side in (first, second)
     )
     without = neighbour_groups.without_groups
+
     out: dict[str, Any] = {
         **{
             f"{kind} {k}": neighbours.of_distances(distances, labels, k, kind)
@@ -439,12 +433,14 @@ def test_neighbours() -> None:
         },
         "credits": [neighbours.coverage_credits(distances, 4, k) for k in (1, 2)],
         "smallest": [
-            neighbours.kth_smallest(whole_numbers(3, width, seed=6, width=997), k)
+            corpus_neighbours.kth_smallest(
+                whole_numbers(3, width, seed=6, width=997), k
+            )
             for width in (9, 700)
             for k in (1, 4)
         ],
         "wasserstein": [
-            variability_metric.wasserstein(distances, labels, compare)
+            variability.wasserstein(distances, labels, compare)
             for compare in ("within", "cross")
         ],
     }
@@ -516,12 +512,9 @@ def test_triangles() -> None:
     distances = np.abs(whole_numbers(4, 7, 7, seed=4))
     distances[:, np.arange(7), np.arange(7)] = 0.0
     distances[3] = 1.0
-    labels = np.array(
-        [
-            [k in chosen for k in range(7)]
-            for chosen in ((0, 1, 2), (0, 3, 6), (4, 5, 6))
-        ]
-    )
+    sides = (0, 1, 2), (0, 3, 6), (4, 5, 6)
+    labels = np.array([[k in side for k in range(7)] for side in sides])
+
     poolings: tuple[Any, ...] = ("pooled", "per-direction")
     out = {
         pooling: {
@@ -533,25 +526,28 @@ def test_triangles() -> None:
             "p mirrored": triangles.exact_p_values(distances[:, :6, :6], 3, pooling),
             "credits": triangles.leave_one_out_credits(distances, 3, pooling),
             "sampled": [
-                trm.sampled_triangle_rank(
+                drawn_triangles.sampled_triangle_rank(
                     matrix, 3, pooling, 60, np.random.default_rng(7)
                 )
                 for matrix in distances
             ],
             "sampled small": [
-                trm.sampled_triangle_rank(
+                drawn_triangles.sampled_triangle_rank(
                     distances[0, :3, :3], n, pooling, 5, np.random.default_rng(7)
                 )
                 for n in (1, 2)
             ],
-            "nothing to draw": trm.sampled_triangle_rank(
+            "nothing to draw": drawn_triangles.sampled_triangle_rank(
                 distances[0, :2, :2], 1, pooling, 5, np.random.default_rng(7)
             ),
         }
         for pooling in poolings
     }
+
     heaviest = [
-        trm.heaviest_triangle(matrix, n) for matrix in distances for n in (1, 2, 3)
+        heaviest_triangle.heaviest_triangle(matrix, n)
+        for matrix in distances
+        for n in (1, 2, 3)
     ]
     assert_pinned(
         "metrics/functions/triangles.txt",
@@ -570,6 +566,7 @@ def forgotten() -> Any:
     before = metric.candidate_scores(batch, features, state)
     copy = pickle.loads(pickle.dumps(state))
     state.forget_texts()
+
     others = FeatureCache([item.references for item in inputs.MIRRORED])
     sizes = [
         len(state.counts),
@@ -599,17 +596,19 @@ def test_tables_of_document_frequencies(tmp_path: Path) -> None:
         out[name] = document_frequency.build_df_table(
             corpus, tmp_path / name, tokenizer=tokenizer, minimum=minimum
         )
-        table = document_frequency.read(tmp_path / name, tokenizer)
+        table = df_table.read(tmp_path / name, tokenizer)
         out[f"table {name}"] = [
             table.documents,
             dict(zip(table.grams, table.counts.tolist()))
             if minimum > 1
             else len(table.grams),
         ]
+
     joined = document_frequency.join_df_tables(
         [tmp_path / "a.json", tmp_path / "b.npz"], tmp_path / "d.json", minimum=4
     )
-    out["joined"] = [joined, document_frequency.read(tmp_path / "d.json", "ptb").counts]
+    out["joined"] = [joined, df_table.read(tmp_path / "d.json", "ptb").counts]
+
     for table in ("a.json", "b.npz", "d.json"):
         for metric in (
             reports.create("cider", {"df": str(tmp_path / table)}),
@@ -623,6 +622,7 @@ def test_tables_of_document_frequencies(tmp_path: Path) -> None:
     assert_pinned(
         "metrics/functions/document_frequencies.txt", as_text(reports.as_json(out))
     )
+
     texts = [text for item in inputs.MIXED for text in item.candidates][:9]
     variants: tuple[Any, ...] = ("d", "plain")
     smoothings: tuple[Any, ...] = (
@@ -630,6 +630,7 @@ def test_tables_of_document_frequencies(tmp_path: Path) -> None:
         (4, "add-one", "ptb"),
         (2, "add-one", "none"),
     )
+
     pairs = {
         **{
             f"bleu {n} {smoothing}": bleu.matrix(

@@ -288,13 +288,12 @@ def illustrated(sets: Sequence[CaptionSet], folder: Path) -> list[CaptionSet]:
 )
 def test_metric_of_files(name: str, tmp_path: Path) -> None:
     path = str(tmp_path)
-    images = name not in ("scores", "novelty", "wmd")
-    mixed: list[CaptionSet] = (
-        illustrated(inputs.MIXED, tmp_path) if images else list(inputs.MIXED)
-    )
-    even: list[CaptionSet] = (
-        illustrated(inputs.EVEN, tmp_path) if images else list(inputs.EVEN)
-    )
+    mixed: list[CaptionSet] = list(inputs.MIXED)
+    even: list[CaptionSet] = list(inputs.EVEN)
+    if name not in ("scores", "novelty", "wmd"):
+        mixed = illustrated(inputs.MIXED, tmp_path)
+        even = illustrated(inputs.EVEN, tmp_path)
+
     cases: dict[str, list[dict[str, Any]]] = {
         "scores": [
             {"column": "rating"},
@@ -328,17 +327,19 @@ def test_metric_of_files(name: str, tmp_path: Path) -> None:
             {"judge": judging(image=True), "references": True, "unanswered": "lowest"},
         ],
     }
+    of_towers = [{"weights": "none"}]
+    of_towers += [{"weights": "none", "images": path, "batch_size": 3}]
+
     out: dict[str, Any] = {}
-    for form in cases.get(
-        name,
-        [{"weights": "none"}, {"weights": "none", "images": path, "batch_size": 3}],
-    ):
+    for form in cases.get(name, of_towers):
         given = {
             key: value(tmp_path) if callable(value) else value
             for key, value in form.items()
         }
         metric = reports.create(name, given)
-        metric = with_towers(metric) if "weights" in form else metric
+        if "weights" in form:
+            metric = with_towers(metric)
+
         shown = {
             key: getattr(value, "__name__", value)
             for key, value in form.items()
@@ -592,7 +593,7 @@ def test_reference_games() -> None:
         for table in tables
     ]
     out["places"] = {
-        text: lexicon.place([*text.split()])
+        text: lexicon.orientations_of([*text.split()])
         for text in (
             "in the middle",
             "middle",

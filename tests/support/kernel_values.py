@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from harness_metrics.kernel import geometry
+from harness_metrics.kernel.energy import energy_kernel
 from harness_metrics.kernel.frechet import of_vectors
-from harness_metrics.kernel.metric import energy_kernel
 from harness_metrics.kernel.mmd import mmd_kernel
 from harness_metrics.kernel.sliced_wasserstein import compare_samples, project_vectors
 

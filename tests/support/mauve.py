@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness_metrics.mauve import frontier, quantise
-from harness_metrics.mauve.metric import _area, automatic_buckets
+from harness_metrics.mauve.statistic import area_of_buckets, automatic_buckets
 
 
 def mauve(
@@ -27,7 +27,7 @@ def mauve(
         Vectors of the samples.
     k : int, optional
         Number of buckets. The default is
-        :func:`~harness_metrics.mauve.metric.automatic_buckets`.
+        :func:`~harness_metrics.mauve.statistic.automatic_buckets`.
     seed, redo : int
         Seed and number of random starts of k-means.
     scaling : float
@@ -45,5 +45,7 @@ def mauve(
     vectors = np.concatenate([x, y])
     k = automatic_buckets(len(x), len(y)) if k is None else k
     return float(
-        _area(quantise.buckets(vectors, k, seed=seed, redo=redo), len(x), scaling)
+        area_of_buckets(
+            quantise.buckets(vectors, k, seed=seed, redo=redo), len(x), scaling
+        )
     )

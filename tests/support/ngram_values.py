@@ -7,17 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from harness_metrics.crnrr.ngrams import CrNrr
-from harness_metrics.crnrr.words import (
-    Tokens,
-    Vocabulary,
-    grams_of,
-    weigh_units,
-    words_of,
-)
+from harness_metrics.crnrr.weighted_units import weigh_units
 from harness_metrics.diversity.corpus_bleu import (
     corpus_bleu_of_words,
     self_bleu_of_words,
 )
+from harness_metrics.words.grams import grams_of, words_of
+from harness_metrics.words.keys import Tokens, Vocabulary
 
 
 def corpus_bleu(

@@ -20,7 +20,7 @@ from harness.contracts import (
 )
 from harness.errors import HarnessError
 from harness.registry import resolve
-from harness_metrics.bases.metrics import FitsInner, untestable_by
+from harness_metrics.bases.inner_metric import FitsInner, untestable_by
 
 
 class Best(FitsInner, MeanMetric):
@@ -51,6 +51,7 @@ class Best(FitsInner, MeanMetric):
                 f"best: '{inner.name}' does not score single candidates (expected a "
                 "metric of level item with a direction)"
             )
+
         self.spec = MetricSpec(
             f"best({inner.name})",
             inner.higher_is_better,
@@ -74,10 +75,9 @@ class Best(FitsInner, MeanMetric):
         """Return the best score of each example, shape (B,);
         NaN if no candidate of the example has a score.
         """
-        # [n, B]
-        candidate_scores = np.stack(
-            [self._scores_of(k, batch, features, state) for k in range(batch.n)]
-        )
+        rows = [self._scores_of(k, batch, features, state) for k in range(batch.n)]
+        candidate_scores = np.stack(rows)  # [n, B]
+
         # A candidate without a score never is the best; an example without any score
         # stays undefined.
         worst = -np.inf if self.spec.higher_is_better else np.inf

@@ -24,13 +24,8 @@ def mark_correct(rows: Sequence[np.ndarray]) -> np.ndarray:
 
     Examples
     --------
-    >>> mark_correct(
-    ...     [
-    ...         np.array([-1.0, -2.0]),
-    ...         np.array([-1.0, -1.0]),
-    ...         np.array([-3.0, -4.0, -2.0]),
-    ...     ]
-    ... ).tolist()
+    >>> rows = [-1.0, -2.0], [-1.0, -1.0], [-3.0, -4.0, -2.0]
+    >>> mark_correct([np.array(row) for row in rows]).tolist()
     [1.0, 0.0, 0.0]
     """
     return np.array([float(bool(np.all(row[0] > row[1:]))) for row in rows])
@@ -65,12 +60,11 @@ def shortest(lengths: Sequence[np.ndarray]) -> np.ndarray:
     >>> shortest([np.array([3, 4]), np.array([4, 3]), np.array([3, 3])]).tolist()
     [1.0, 0.0, 0.5]
     """
-    return np.array(
-        [
-            float(row[0] == row.min()) / float(np.sum(row == row.min()))
-            for row in lengths
-        ]
-    )
+    credits: list[float] = []
+    for row in lengths:
+        is_shortest = row == row.min()
+        credits.append(float(is_shortest[0]) / float(np.sum(is_shortest)))
+    return np.array(credits)
 
 
 def score_groups(scores: np.ndarray) -> dict[str, np.ndarray]:
@@ -105,6 +99,7 @@ def score_groups(scores: np.ndarray) -> dict[str, np.ndarray]:
     others = ~np.eye(scores.shape[1], dtype=bool)
     text = np.where(others, correct_scores[:, :, None] > scores, True).all(axis=(1, 2))
     image = np.where(others, correct_scores[:, None, :] > scores, True).all(axis=(1, 2))
+
     return {
         "text": text.astype(float),
         "image": image.astype(float),

@@ -40,18 +40,17 @@ def of_share(
     """
     if len(values) < 2:
         return Interval(None, FEW)
+
     low, high = bounds
     unit = (values - low) / (high - low)
     if bool(np.isin(unit, (0.0, 1.0)).all()):
         ends = wilson_interval(float(unit.mean()), len(unit))
         return Interval((low + (high - low) * ends[0], low + (high - low) * ends[1]))
-    return of_ratio(
-        lambda weights: weighted_means(weights, values),
-        len(values),
-        samples,
-        seed,
-        bounds,
-    )
+
+    def mean(weights: np.ndarray) -> np.ndarray:
+        return weighted_means(weights, values)
+
+    return of_ratio(mean, len(values), samples, seed, bounds)
 
 
 def of_ratio(

@@ -59,19 +59,20 @@ def choices_of(metric: str, scores: Sequence[Options], layout: Layout) -> Choice
     if len(scores) % unit:
         raise InputError(
             f"{metric}: {len(scores)} examples do not divide into units of {unit} "
-            f"({_describe_units(layout)}); expected a "
-            f"multiple of {unit}"
+            f"({_describe_units(layout)}); expected a multiple of {unit}"
         )
+
     seen = _join_options(metric, scores[::step], layout, step, 0)
-    blind = (
-        _join_options(metric, scores[1::step], layout, step, 1) if layout.blind else ()
-    )
+    blind: tuple[Options, ...] = ()
+    if layout.blind:
+        blind = _join_options(metric, scores[1::step], layout, step, 1)
     for number, (seen_options, blind_options) in enumerate(zip(seen, blind)):
         if len(seen_options) != len(blind_options):
             raise InputError(
                 f"{metric}: choice {number} has {len(seen_options)} options, "
                 f"and {len(blind_options)} without its image"
             )
+
     if layout.group > 1:
         _check_texts(metric, seen, layout.group)
     return Choices(seen, blind)
@@ -79,14 +80,14 @@ def choices_of(metric: str, scores: Sequence[Options], layout: Layout) -> Choice
 
 def _describe_units(layout: Layout) -> str:
     """Return the factors of a unit."""
-    factors = [f"{layout.across} examples per choice"] if layout.across else []
-    factors += [f"groups of {layout.group} choices"] if layout.group > 1 else []
-    return ", ".join(
-        [
-            *factors,
-            *(["a companion without image for each example"] if layout.blind else []),
-        ]
-    )
+    factors: list[str] = []
+    if layout.across:
+        factors.append(f"{layout.across} examples per choice")
+    if layout.group > 1:
+        factors.append(f"groups of {layout.group} choices")
+    if layout.blind:
+        factors.append("a companion without image for each example")
+    return ", ".join(factors)
 
 
 def _join_options(
@@ -105,11 +106,12 @@ def _join_options(
                     f"{layout.across} consecutive examples is an option"
                 )
         for first in range(0, len(scores), layout.across):
-            choices.append(
-                [options[0] for options in scores[first : first + layout.across]]
-            )
+            members = scores[first : first + layout.across]
+            choices.append([options[0] for options in members])
     else:
         choices.extend(scores)
+
+    # a group has as many captions as images
     expected = layout.group if layout.group > 1 else layout.options
     for number, options in enumerate(choices):
         if len(options) < 2 or (expected is not None and len(options) != expected):
@@ -165,6 +167,8 @@ def _total(metric: str, number: int, option: TokenScores, mean: bool) -> float:
             f"{metric}: an option of choice {number} has no tokens; "
             "expected at least END"
         )
+
+    # written so that NaN is bad too
     bad = ~(values <= 1e-6)
     if bad.any():
         token = int(np.argmax(bad))

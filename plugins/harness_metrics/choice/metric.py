@@ -93,7 +93,6 @@ class Choice(parts.ByParts, Parameterised):
         blind: bool = False,
         by: str | None = None,
     ) -> None:
-        self.mean = score == "mean"
         if group > 1 and options not in (None, group):
             raise HarnessError(
                 f"choice: options is {options} and group {group}; "
@@ -101,6 +100,8 @@ class Choice(parts.ByParts, Parameterised):
                 parameter="options",
                 value=options,
             )
+
+        self.mean = score == "mean"
         self.layout = Layout(across, bool(blind), group, options)
         self.by = parts.check_key("choice", by)
         needs = frozenset({"references", "logprobs"})
@@ -117,11 +118,17 @@ class Choice(parts.ByParts, Parameterised):
         """Return the settings as text, such as ``choice|sum|group:2|blind``."""
         layout = self.layout
         settings = ["choice", "mean" if self.mean else "sum"]
-        settings += [f"options:{layout.options}"] if layout.options else []
-        settings += [f"group:{layout.group}"] if layout.group > 1 else []
-        settings += [f"across:{layout.across}"] if layout.across else []
-        settings += [f"by:{self.by}"] if self.by else []
-        return "|".join([*settings, *(["blind"] if layout.blind else [])])
+        if layout.options:
+            settings.append(f"options:{layout.options}")
+        if layout.group > 1:
+            settings.append(f"group:{layout.group}")
+        if layout.across:
+            settings.append(f"across:{layout.across}")
+        if self.by:
+            settings.append(f"by:{self.by}")
+        if layout.blind:
+            settings.append("blind")
+        return "|".join(settings)
 
     def evaluate_scores(self, scores: Scores) -> dict[str, float]:
         """Return column -> number.
@@ -150,13 +157,12 @@ class Choice(parts.ByParts, Parameterised):
         """
         out: dict[str, Interval] = {}
         for name, values in self._units(scores).items():
+            if name == "chance":
+                out[name] = Interval(None, intervals.FIXED)
+                continue
+            # the gain of a part is called "gain, kind=..."
             bounds = (-1.0, 1.0) if name.partition(",")[0] == "gain" else (0.0, 1.0)
-            fixed = name == "chance"
-            out[name] = (
-                Interval(None, intervals.FIXED)
-                if fixed
-                else intervals.of_share(values, samples, seed, bounds)
-            )
+            out[name] = intervals.of_share(values, samples, seed, bounds)
         return out
 
     def _of_choices(self, scores: Scores) -> dict[str, np.ndarray]:
@@ -170,18 +176,15 @@ class Choice(parts.ByParts, Parameterised):
         }
         if (unparsed := choices.mark_unparsed(seen)).any():
             columns["unparsed"] = unparsed
+
         if self.layout.blind:
             blind = totals("choice", items.blind, self.mean)
             columns["blind accuracy"] = choices.mark_correct(blind)
             columns["gain"] = columns["accuracy"] - columns["blind accuracy"]
             # two probabilities of 0 have no ratio: the option is not higher
             with np.errstate(invalid="ignore"):
-                columns["debiased accuracy"] = choices.mark_correct(
-                    [
-                        with_image - without_image
-                        for with_image, without_image in zip(seen, blind)
-                    ]
-                )
+                ratios = [row - blind_row for row, blind_row in zip(seen, blind)]
+            columns["debiased accuracy"] = choices.mark_correct(ratios)
         return columns
 
     def _units(self, scores: Scores) -> dict[str, np.ndarray]:
@@ -189,25 +192,21 @@ class Choice(parts.ByParts, Parameterised):
         columns = self._of_choices(scores)
         size = self.layout.group
         if size > 1:
-            seen = totals(
-                "choice", choices_of("choice", scores, self.layout).seen, self.mean
-            )
+            items = choices_of("choice", scores, self.layout).seen
+            groups = choices.arrange_groups(totals("choice", items, self.mean), size)
             means = {
                 name: values.reshape(-1, size).mean(axis=1)
                 for name, values in columns.items()
             }
-            columns = {
-                **means,
-                **choices.score_groups(choices.arrange_groups(seen, size)),
-            }
+            columns = {**means, **choices.score_groups(groups)}
         if self.by is None:
             return columns
+
         unit = (self.layout.across or 1) * size * (2 if self.layout.blind else 1)
         units = parts.units_of("choice", self._values, self.by, unit)
-        split = {
-            parts.column(name, self.by, subset): values[rows]
-            for subset, rows in units.items()
-            for name, values in columns.items()
-            if name != "chance"
-        }
-        return {**columns, **split}
+        out = dict(columns)
+        for subset, rows in units.items():
+            for name, values in columns.items():
+                if name != "chance":
+                    out[parts.column(name, self.by, subset)] = values[rows]
+        return out

@@ -84,11 +84,9 @@ def values_of(
         value = fields.get(by)
         if value is None:
             names = sorted(map(str, fields))
-            listed = (
-                f"; its fields are {', '.join(names[:5])}"
-                if names
-                else "; it has no metadata"
-            )
+            listed = "; it has no metadata"
+            if names:
+                listed = f"; its fields are {', '.join(names[:5])}"
             raise InputError(
                 f"{metric}: example {number} has no '{by}' in its "
                 f"metadata{did_you_mean(by, names) or listed}",
@@ -103,6 +101,7 @@ def values_of(
                 value=by,
             )
         values.append(str(value))
+
     count = len(set(values))
     if count > MOST_PARTS:
         raise InputError(
@@ -139,12 +138,9 @@ def units_of(
 
     Examples
     --------
-    >>> {
-    ...     part: rows.tolist()
-    ...     for part, rows in units_of(
-    ...         "choice", ["a", "a", "b", "b", "a", "a"], "kind", 2
-    ...     ).items()
-    ... }
+    >>> values = ["a", "a", "b", "b", "a", "a"]
+    >>> units = units_of("choice", values, "kind", 2)
+    >>> {value: rows.tolist() for value, rows in units.items()}
     {'a': [0, 2], 'b': [1]}
     """
     if values is None:
@@ -152,6 +148,7 @@ def units_of(
             f"{metric}: by: {by} reads the metadata of examples; it works in runs, "
             "not on token scores alone"
         )
+
     units: dict[str, list[int]] = {}
     for number in range(len(values) // unit):
         members = values[number * unit : (number + 1) * unit]
@@ -162,7 +159,7 @@ def units_of(
                 f"{' and '.join(dict.fromkeys(members))}; expected one value"
             )
         units.setdefault(members[0], []).append(number)
-    return {part: np.array(rows) for part, rows in units.items()}
+    return {value: np.array(rows) for value, rows in units.items()}
 
 
 def sizes(
@@ -178,8 +175,8 @@ def sizes(
         return {}
     names = tuple(columns)
     return {
-        column(name, by, part): count
-        for part, count in Counter(values).items()
+        column(name, by, value): count
+        for value, count in Counter(values).items()
         for name in names
     }
 

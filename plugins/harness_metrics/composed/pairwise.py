@@ -11,7 +11,8 @@ import numpy as np
 from harness.contracts import Batch, Features
 from harness.contracts.parameters import check_arguments
 from harness.stats import forms
-from harness_metrics.bases.metrics import DistanceMetric, DistanceSpec, evaluate_labels
+from harness_metrics.bases.distance_metric import DistanceMetric, DistanceSpec
+from harness_metrics.bases.relabeled_metric import evaluate_labels
 
 _LABELS = 1 << 10
 """Relabelings evaluated at once, for arrays that stay in the cache."""

@@ -21,7 +21,7 @@ from harness.contracts import (
 )
 from harness.errors import HarnessError
 from harness.registry import resolve
-from harness_metrics.bases.metrics import untestable_by
+from harness_metrics.bases.inner_metric import untestable_by
 from harness_metrics.best.metric import Best
 
 MetricParam = str | Mapping[str, Any] | Metric
@@ -65,20 +65,17 @@ class Spider(MeanMetric):
                     f"spider: '{metric.spec.name}' is no score of captions for which "
                     "higher is better"
                 )
+
         first, second = (metric.spec.bounds for metric in self.parts)
-        limits = (
-            ((first[0] + second[0]) / 2, (first[1] + second[1]) / 2)
-            if first and second
-            else None
-        )
+        limits = None
+        if first and second:
+            limits = (first[0] + second[0]) / 2, (first[1] + second[1]) / 2
+
         needs = frozenset[str]().union(*(metric.spec.needs for metric in self.parts))
-        untestable = next(
-            (reason for metric in self.parts if (reason := untestable_by(metric))), ""
-        )
-        held_fixed = next(
-            (metric.spec.held_fixed for metric in self.parts if metric.spec.held_fixed),
-            "",
-        )
+        reasons = [untestable_by(metric) for metric in self.parts]
+        untestable = next(filter(None, reasons), "")
+        all_held_fixed = [metric.spec.held_fixed for metric in self.parts]
+        held_fixed = next(filter(None, all_held_fixed), "")
         testable_from = max(metric.spec.testable_from for metric in self.parts)
         self.spec = MetricSpec(
             "spider",
@@ -115,10 +112,10 @@ class Spider(MeanMetric):
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return the means of both metrics from statistics (B, 3)."""
+        if not len(stats):
+            return {}
         names = [metric.spec.name for metric in self.parts]
-        return (
-            dict(zip(names, stats[:, 1:].mean(axis=0).tolist())) if len(stats) else {}
-        )
+        return dict(zip(names, stats[:, 1:].mean(axis=0).tolist()))
 
 
 class SpiderMax(Best):

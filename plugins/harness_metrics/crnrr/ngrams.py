@@ -69,13 +69,12 @@ def from_sums(n: int, sums: Sums) -> CrNrr:
     """Return the results of one order from its integers."""
     tq = sums.total_q
     tp = sums.total_p
-    empty = [
-        side for side, total in (("candidates", tq), ("references", tp)) if total == 0
-    ]
+    sides = ("candidates", tq), ("references", tp)
+    empty = [side for side, total in sides if total == 0]
     if empty:
-        return CrNrr(
-            n, sums=sums, note=f"the {' and the '.join(empty)} hold no {n}-gram"
-        )
+        note = f"the {' and the '.join(empty)} hold no {n}-gram"
+        return CrNrr(n, sums=sums, note=note)
+
     qq = sums.qq
     pp = sums.pp
     qp = sums.qp
@@ -83,6 +82,10 @@ def from_sums(n: int, sums: Sums) -> CrNrr:
     # whose difference would lose the digits of a CND of nearly equal corpora.
     unbiased = _estimate_cnd(qq, tq, pp, tp, qp)
     pairs = tq * tq - sums.squares
+    note = ""
+    if unbiased is None or not pairs:
+        note = "a single n-gram or a single sentence: some forms are undefined"
+
     return CrNrr(
         n,
         cr=qp / (tq * tp),
@@ -92,9 +95,7 @@ def from_sums(n: int, sums: Sums) -> CrNrr:
         cnd_unbiased=unbiased,
         nrr_cross_sentence=_negative(qq - sums.within, pairs) if pairs else None,
         sums=sums,
-        note=""
-        if unbiased is not None and pairs
-        else "a single n-gram or a single sentence: some forms are undefined",
+        note=note,
     )
 
 
@@ -111,6 +112,5 @@ def _estimate_cnd(qq: int, tq: int, pp: int, tp: int, qp: int) -> float | None:
         return None
     q = tq * (tq - 1)
     p = tp * (tp - 1)
-    return ((qq - tq) * p * tq * tp + (pp - tp) * q * tq * tp - 2 * qp * q * p) / (
-        q * p * tq * tp
-    )
+    numerator = (qq - tq) * p * tq * tp + (pp - tp) * q * tq * tp - 2 * qp * q * p
+    return numerator / (q * p * tq * tp)

@@ -8,9 +8,10 @@ import numpy as np
 
 from harness.contracts import MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
-from harness_metrics.crnrr.words import CaptionWords, sentence_lengths, sides_of
 from harness_metrics.diversity.corpus_bleu import corpus_bleu_of_words
 from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
+from harness_metrics.words.captions import CaptionWords, sides_of
+from harness_metrics.words.grams import sentence_lengths
 
 
 class CorpusBleu(CaptionWords):
@@ -68,6 +69,5 @@ class CorpusBleu(CaptionWords):
         1 to n.
         """
         sides = sides_of(objects)
-        return corpus_bleu_of_words(
-            sides, [sentence_lengths(side) for side in sides], self.n
-        )
+        lengths = [sentence_lengths(side) for side in sides]
+        return corpus_bleu_of_words(sides, lengths, self.n)

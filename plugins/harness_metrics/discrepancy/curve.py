@@ -9,117 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from harness.contracts import Batch, Features, MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError, InputError, UnknownName
-from harness_metrics.crnrr.words import (
-    CaptionWords,
-    Vocabulary,
-    Words,
-    grams_of,
-    sentence_lengths,
-    sides_of,
-    words_object,
-    words_of,
-)
 from harness_metrics.discrepancy.mixing import Length, draw
 from harness_metrics.discrepancy.qdisc import CurveDiscrepancy, curve_discrepancy, ratio
-from harness_metrics.diversity.corpus_bleu import (
-    corpus_bleu_of_words,
-    self_bleu_of_words,
-)
+from harness_metrics.discrepancy.quality_diversity import PAIRS, largest_quality, point
 from harness_metrics.tokenisers.tokens import (
     TokenizerName,
     check_tokenizer,
     signed,
     tokens_of,
 )
-
-# --------------------------------------------------------------------------- quality and diversity
-# Quality and diversity of a corpus against references, for the pairs CR-NRR and
-# BLEU-NSBLEU.
-
-
-PAIRS = ("CR-NRR", "BLEU-NSBLEU")
-"""Names of the pairs of quality and diversity measure."""
-
-
-class Point(NamedTuple):
-    """Quality and diversity of a corpus by one pair of measures."""
-
-    quality: float
-    """Higher is better."""
-    diversity: float
-    """Higher is more diverse."""
-
-
-def point(pair: str, q: Words, p: Words, n: int) -> Point:
-    """Return the quality of Q against P and the diversity of Q.
-
-    Parameters
-    ----------
-    pair : {"CR-NRR", "BLEU-NSBLEU"}
-        Measures.
-    q, p : Words
-        Candidates and references.
-    n : int
-        Order.
-
-    Returns
-    -------
-    Point
-        NaN for CR-NRR when a side has no n-gram.
-    """
-    if pair == "BLEU-NSBLEU":
-        quality = corpus_bleu_of_words(
-            [q, p], [sentence_lengths(q), sentence_lengths(p)], n
-        )[0][-1]
-        return Point(
-            float(quality),
-            -float(self_bleu_of_words(q, sentence_lengths(q), n)[:, -1].mean()),
-        )
-    shares_q, shares_p = _shares(q, p, n)
-    if not len(shares_q):
-        return Point(np.nan, np.nan)
-    return Point(float(shares_q @ shares_p), -float(shares_q @ shares_q))
-
-
-def largest_quality(pair: str, p: Words, n: int) -> float:
-    """Return the largest quality of candidates, for DRate: 1 for BLEU, the CR of the
-    best single reference for CR.
-
-    NaN when the references have no n-gram.
-    """
-    if pair == "BLEU-NSBLEU":
-        return 1.0
-    (grams,) = grams_of([p], n)
-    if not len(grams.gram):
-        return np.nan
-    share = np.bincount(grams.gram) / len(grams.gram)
-    sums = np.bincount(grams.sentence, share[grams.gram], len(p.unit))
-    counts = np.bincount(grams.sentence, minlength=len(p.unit))
-    return float((sums[counts > 0] / counts[counts > 0]).max())
-
-
-def _shares(q: Words, p: Words, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the relative frequencies ``(K,)`` of all n-grams in both corpora;
-    empty when one has no n-gram.
-    """
-    sides = [grams.gram for grams in grams_of([q, p], n)]
-    if not all(map(len, sides)):
-        return np.empty(0), np.empty(0)
-    size = 1 + int(max(gram.max() for gram in sides))
-    shares_q, shares_p = (
-        np.bincount(gram, minlength=size) / len(gram) for gram in sides
-    )
-    return shares_q, shares_p
-
-
-# --------------------------------------------------------------------------- curve
+from harness_metrics.words.captions import CaptionWords, sides_of, words_object
+from harness_metrics.words.grams import Words, words_of
+from harness_metrics.words.keys import Vocabulary
 
 QUANTITIES = ("qdisc", "drate", "self-ratio", "ref-ratio")
 """Values of the parameter ``show``."""
@@ -208,19 +116,17 @@ class QualityDiscrepancy(CaptionWords):
                     "expected one of",
                     parameter=name,
                 )
+
         shares = [float(x) for x in epsilons]
-        if (
-            len(shares) < 2
-            or shares != sorted(set(shares))
-            or shares[0] < 0
-            or shares[-1] > 1
-        ):
+        ascending = len(shares) >= 2 and shares == sorted(set(shares))
+        if not ascending or shares[0] < 0 or shares[-1] > 1:
             raise HarnessError(
                 f"qdisc: epsilons are {list(epsilons)}; "
                 "expected two or more ascending shares from 0 to 1",
                 parameter="epsilons",
                 value=epsilons,
             )
+
         self.pair = pair
         self.n = n
         self.show = show
@@ -228,6 +134,7 @@ class QualityDiscrepancy(CaptionWords):
         self.seed = int(seed)
         self.lengths = LENGTHS if length is None else (length,)
         self.tokenizer = check_tokenizer(tokenizer)
+
         held_fixed = "curves of the references held fixed"
         self.spec = MetricSpec(
             f"{show}({pair} {n})",
@@ -241,7 +148,11 @@ class QualityDiscrepancy(CaptionWords):
         """Return the metric and its parameters as text."""
         noise = "/".join(map(str, self.lengths))
         shares = "/".join(f"{e:g}" for e in self.epsilons)
-        return f"{self.show}|{self.pair}|n:{self.n}|eps:{shares}|len:{noise}|seed:{self.seed}|tok:{signed(self.tokenizer)}"
+        tokenizer = signed(self.tokenizer)
+        return (
+            f"{self.show}|{self.pair}|n:{self.n}|eps:{shares}|len:{noise}"
+            f"|seed:{self.seed}|tok:{tokenizer}"
+        )
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Curves:
         """Return the curves for the references of the whole task; all quantities of a
@@ -281,19 +192,21 @@ class QualityDiscrepancy(CaptionWords):
         curves = objects[0]
         q, p = sides_of(objects)
         corpus = point(self.pair, q, p, self.n)
+
         discrepancies: list[CurveDiscrepancy] = []
         for quality, diversity in zip(curves["quality"], curves["diversity"]):
             try:
-                discrepancies.append(
-                    curve_discrepancy(
-                        quality, diversity, corpus.quality, corpus.diversity
-                    )
+                discrepancy = curve_discrepancy(
+                    quality, diversity, corpus.quality, corpus.diversity
                 )
             except InputError:
                 # the corpus is outside this curve, which defines no discrepancy then
                 continue
+            discrepancies.append(discrepancy)
         if not discrepancies or np.isnan(corpus.quality):
             return float("nan")
+
+        # The paper reports the larger discrepancy of both lengths of noise.
         worst = max(discrepancies, key=lambda item: item.qdisc)
         values = (
             worst.qdisc,
@@ -303,7 +216,6 @@ class QualityDiscrepancy(CaptionWords):
         )
         return float(values[QUANTITIES.index(self.show)])
 
-    # ------------------------------------------------------------------ the curve
     def _copies(
         self, references: Sequence[Sequence[str]], features: Features
     ) -> tuple[Words, list[list[Words]]]:
@@ -319,24 +231,20 @@ class QualityDiscrepancy(CaptionWords):
             words = sorted({word for sentence in sentences for word in sentence})
             if not words:
                 raise InputError("qdisc: the references hold no words")
+
             vocabulary = Vocabulary()
             copies: list[list[Words]] = []
             for kind, length in enumerate(self.lengths):
-                # One generator per copy: adding a share of noise leaves the other
-                # copies as they are.
-                rngs = [
-                    np.random.default_rng([self.seed, kind, k])
-                    for k in range(len(self.epsilons))
-                ]
-                copies.append(
-                    [
-                        words_of(
-                            [draw(sentences, words, e, length, rng) for _ in sentences],
-                            vocabulary,
-                        )
-                        for e, rng in zip(self.epsilons, rngs)
+                of_length: list[Words] = []
+                for k, epsilon in enumerate(self.epsilons):
+                    # One generator per copy: adding a share of noise leaves the other
+                    # copies as they are.
+                    rng = np.random.default_rng([self.seed, kind, k])
+                    copy = [
+                        draw(sentences, words, epsilon, length, rng) for _ in sentences
                     ]
-                )
+                    of_length.append(words_of(copy, vocabulary))
+                copies.append(of_length)
             return words_of(sentences, vocabulary), copies
 
         return features.memo(

@@ -43,13 +43,12 @@ def draw(
     rng : numpy.random.Generator
         Source of the draws.
     """
-    noisy = rng.random() < epsilon
-    if not noisy:
+    is_noise = rng.random() < epsilon
+    if not is_noise:
         return sentences[int(rng.integers(len(sentences)))]
-    size = (
-        len(sentences[int(rng.integers(len(sentences)))])
-        if length == "same"
-        else length
-    )
+
+    size = length
+    if size == "same":
+        size = len(sentences[int(rng.integers(len(sentences)))])
     word_numbers: list[int] = rng.integers(len(vocabulary), size=size).tolist()
     return [vocabulary[number] for number in word_numbers]

@@ -62,12 +62,14 @@ def curve_discrepancy(
             "a curve needs two or more (quality, diversity) points; "
             f"found shapes {u.shape} and {v.shape}"
         )
+
     order = np.argsort(v, kind="stable")
     if not v[order[0]] <= corpus_diversity <= v[order[-1]]:
         raise InputError(
             f"the diversity {corpus_diversity:g} is outside that of the curve, "
             f"{v[order[0]]:g} to {v[order[-1]]:g}"
         )
+
     at = float(np.interp(corpus_diversity, v[order], u[order]))
     gain = at - corpus_quality
     return CurveDiscrepancy(

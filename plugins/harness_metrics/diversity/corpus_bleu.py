@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from caption_kernels import exp, log
-from harness_metrics.crnrr.words import Words, changes, grams_of
+from harness_metrics.words.grams import Words, grams_of
+from harness_metrics.words.keys import changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,20 +53,22 @@ def corpus_bleu_of_words(
     orders : int
         Largest order.
     """
-    correct, guesses = (np.zeros((len(lengths[0]), orders)) for _ in range(2))
+    correct = np.zeros((len(lengths[0]), orders))
+    guesses = np.zeros((len(lengths[0]), orders))
     for n in range(1, orders + 1):
         q, p = (
             _per_sentence(grams.sentence, grams.gram) for grams in grams_of(sides, n)
         )
-        largest = np.zeros(
-            1 + int(max(q.gram.max(initial=-1), p.gram.max(initial=-1))), dtype=np.int64
-        )
+
         # Clipping against all references is clipping against the largest count in any
         # of them.
+        size = 1 + int(max(q.gram.max(initial=-1), p.gram.max(initial=-1)))
+        largest = np.zeros(size, dtype=np.int64)
         np.maximum.at(largest, p.gram, p.count)
         matched = np.minimum(q.count, largest[q.gram])
         correct[:, n - 1] = np.bincount(q.sentence, matched, len(lengths[0]))
         guesses[:, n - 1] = np.bincount(q.sentence, q.count, len(lengths[0]))
+
     closest = _closest(lengths[0], np.unique(lengths[1]))
     corpus = _bleu(
         correct.sum(axis=0), guesses.sum(axis=0), lengths[0].sum(), closest.sum()
@@ -110,9 +113,11 @@ def _largest_elsewhere(pairs: SentenceGrams) -> np.ndarray:
     first = changes(gram[None, :])
     start = np.flatnonzero(first)
     group = np.cumsum(first) - 1
+
     second = np.zeros(len(start), dtype=np.int64)
     more = np.diff(start, append=len(gram)) > 1
     second[more] = count[start[more] + 1]
+
     out = np.empty(len(gram), dtype=np.int64)
     out[order] = np.where(first, second[group], count[start][group])
     return out
@@ -122,12 +127,11 @@ def _closest(lengths: np.ndarray, options: np.ndarray) -> np.ndarray:
     """Return the closest of the ascending, distinct options to each length ``(S,)``,
     the smaller of two equally close.
     """
-    at = (
-        np.clip(np.searchsorted(options, lengths), 1, len(options) - 1)
-        if len(options) > 1
-        else np.zeros_like(lengths)
-    )
-    low, high = options[np.maximum(at - 1, 0)], options[at]
+    at = np.zeros_like(lengths)
+    if len(options) > 1:
+        at = np.clip(np.searchsorted(options, lengths), 1, len(options) - 1)
+    low = options[np.maximum(at - 1, 0)]
+    high = options[at]
     return np.where(lengths - low <= high - lengths, low, high)
 
 
@@ -137,7 +141,8 @@ def _closest_other(lengths: np.ndarray) -> np.ndarray:
     # A sentence is no reference of its own: its length counts only where another
     # sentence has it too. Sentinels at both ends spare the cases without a neighbour.
     padded = np.concatenate([[-(1 << 40)], options, [1 << 40]])
-    low, high = padded[at], padded[at + 2]
+    low = padded[at]
+    high = padded[at + 2]
     nearest = np.where(lengths - low <= high - lengths, low, high)
     return np.where(counts[at] > 1, lengths, nearest)
 
@@ -150,9 +155,8 @@ def _bleu(
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = log(np.where(guesses > 0, correct / np.maximum(guesses, 1), 0.0))
-        penalty = np.minimum(
-            0.0, 1.0 - np.asarray(reference) / np.asarray(length, dtype=np.float64)
-        )
+        ratio = np.asarray(reference) / np.asarray(length, dtype=np.float64)
+        penalty = np.minimum(0.0, 1.0 - ratio)
         orders: int = logs.shape[-1]
         means = np.cumsum(logs, axis=-1) / np.arange(1, orders + 1)
         return np.where(np.isneginf(means), 0.0, exp(means + penalty[..., None]))

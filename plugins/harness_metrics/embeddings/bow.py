@@ -67,9 +67,8 @@ class BagOfWords:
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return word counts, float32, shape (T, dimensions)."""
         rows = [plain_words(text, joiners="'") for text in texts]
-        return self._counts(
-            rows, {word: self._dimension(word) for words in rows for word in words}
-        )
+        columns = {word: self._dimension(word) for words in rows for word in words}
+        return self._counts(rows, columns)
 
     def encode_set(self, texts: Sequence[str]) -> np.ndarray:
         """Return word counts of the texts of an example, float32, shape (N,
@@ -92,12 +91,12 @@ class BagOfWords:
         # In alphabetical order the words of an example decide alone: neither the order
         # of the texts nor the side that a word comes from moves one.
         separate: dict[str, int] = {}
-        taken: set[int] = set()
+        used: set[int] = set()
         for word in sorted(columns):
             column = columns[word]
-            while column in taken and len(taken) < self.dimensions:
+            while column in used and len(used) < self.dimensions:
                 column = (column + 1) % self.dimensions
-            taken.add(column)
+            used.add(column)
             separate[word] = column
         return separate
 

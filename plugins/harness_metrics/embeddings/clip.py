@@ -71,6 +71,7 @@ class Clip(LocalModelEmbedding):
             raise InputError("no such file of CLIP weights", where=str(self.weights))
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         guard_torchvision()
+
         open_clip = require("open_clip", extra="clip", needed_by="embedding 'clip'")
         architectures = open_clip.list_models()
         if self.model not in architectures:
@@ -78,15 +79,17 @@ class Clip(LocalModelEmbedding):
             raise HarnessError(
                 f"embedding 'clip': open_clip has no model '{self.model}'{hint}"
             )
+
         with announce(f"loading CLIP {self.model}"):
             model = open_clip.create_model(self.model, pretrained=None, device="cpu")
             state = load_state(self.weights)
         try:
             model.load_state_dict(state)
         except RuntimeError as error:
-            reason = (
-                str(error).splitlines()[1].strip() if "\n" in str(error) else str(error)
-            )
+            # the first line says no more than that there are errors
+            reason = str(error)
+            if "\n" in reason:
+                reason = reason.splitlines()[1].strip()
             raise InputError(
                 f"not the weights of {self.model}: {reason[:200]}",
                 where=str(self.weights),
@@ -99,12 +102,13 @@ class Clip(LocalModelEmbedding):
         """
         model, _ = self._loaded_model
         open_clip = require("open_clip", extra="clip", needed_by="embedding 'clip'")
-        size = model.visual.image_size
-        mean = getattr(model.visual, "image_mean", None)
-        std = getattr(model.visual, "image_std", None)
-        return model, open_clip.image_transform(
-            size, is_train=False, mean=mean, std=std
+        preprocess = open_clip.image_transform(
+            model.visual.image_size,
+            is_train=False,
+            mean=getattr(model.visual, "image_mean", None),
+            std=getattr(model.visual, "image_std", None),
         )
+        return model, preprocess
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return text vectors, float32, shape (T, d)."""
@@ -115,9 +119,8 @@ class Clip(LocalModelEmbedding):
         with torch.inference_mode():
             for start in range(0, len(texts), self.batch_size):
                 tokens = tokenizer(list(texts[start : start + self.batch_size]))
-                vectors.append(
-                    model.encode_text(tokens, normalize=True).float().numpy()
-                )
+                block = model.encode_text(tokens, normalize=True)
+                vectors.append(block.float().numpy())
         return np.concatenate(vectors)
 
 
@@ -128,19 +131,21 @@ def load_state(path: Path) -> dict[str, Any]:
     Raises :class:`InputError` if the file holds anything but tensors.
     """
     if path.suffix == ".safetensors":
-        return require(
+        safetensors = require(
             "safetensors.torch", extra="clip", needed_by="embedding 'clip'"
-        ).load_file(str(path))
+        )
+        return safetensors.load_file(str(path))
+
     import torch
 
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
-            "not a file of tensors alone: "
-            f"{(str(error) or type(error).__name__).splitlines()[0]}",
-            where=str(path),
+            f"not a file of tensors alone: {reason}", where=str(path)
         ) from error
+
     state = state.get("state_dict", state)
     weights = {key.removeprefix("module."): value for key, value in state.items()}
     return {key: value for key, value in weights.items() if key not in _SETTINGS}

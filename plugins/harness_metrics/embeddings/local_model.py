@@ -12,6 +12,15 @@ from typing import Any
 from harness.errors import InputError, require
 from harness.files.announcements import announce
 
+_FILES = (
+    "config.json",
+    "tokenizer.json",
+    "modules.json",
+    "model.safetensors",
+    "1_Pooling/config.json",
+)
+"""Files of a folder that change its vectors."""
+
 
 class LoadsModel:
     """Base of objects that load a model at first use and keep it in the attribute
@@ -83,20 +92,12 @@ def weights_fingerprint(path: Path) -> str:
     InputError
         If the path is neither a file nor a folder with at least one of these files.
     """
-    names = (
-        "config.json",
-        "tokenizer.json",
-        "modules.json",
-        "model.safetensors",
-        "1_Pooling/config.json",
-    )
-    files = (
-        [path]
-        if path.is_file()
-        else [path / name for name in names if (path / name).is_file()]
-    )
+    files = [path]
+    if not path.is_file():
+        files = [path / name for name in _FILES if (path / name).is_file()]
     if not files:
         raise InputError("no such model file", where=str(path))
+
     digest = hashlib.sha256()
     for file in files:
         with file.open("rb") as stream:

@@ -58,11 +58,13 @@ class WordVectorEmbedding:
         if new:
             self._by_word.update(self.vectors.lookup(new))
             self._looked_up |= new
+
         if not self._by_word:
             raise HarnessError(
                 f"embedding '{self.name}': {self.vectors.path} has no vector for any "
                 "word of the texts"
             )
+
         width = len(next(iter(self._by_word.values())))
         out = np.zeros((len(texts), width), dtype=np.float64)
         for row, text_words in enumerate(tokens):

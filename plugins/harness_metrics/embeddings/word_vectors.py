@@ -92,13 +92,13 @@ class WordVectors:
         width: int | None = None
         for number, line in enumerate(_lines(self.path), 1):
             fields = line.rstrip("\n").rstrip(" ").split(" ")
-            if (
-                number == 1
-                and len(fields) == 2
-                and all(field.isdigit() for field in fields)
-            ):
+
+            # the header of fastText and word2vec: numbers of words and of dimensions
+            is_header = len(fields) == 2 and all(field.isdigit() for field in fields)
+            if number == 1 and is_header:
                 width = int(fields[1])
                 continue
+
             location = f"{self.path}:{number}"
             if width is None:
                 width = len(fields) - 1

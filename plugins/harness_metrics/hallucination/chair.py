@@ -20,7 +20,7 @@ from harness.contracts import (
 )
 from harness.contracts.parameters import check_arguments
 from harness.errors import InputError
-from harness_metrics.bases.metrics import features_by_example
+from harness_metrics.bases.example_values import features_by_example
 from harness_metrics.hallucination.objects import is_text_list, object_table
 
 Truth = Literal["references", "annotations", "both"]
@@ -95,18 +95,21 @@ class ObjectMetric(MeanMetric):
         self.truth = truth
         self.key = key
         self.table = object_table(table)
-        needs = (
-            frozenset[str]() if truth == "annotations" else frozenset({"references"})
-        )
-        details = [
-            *([truth] if truth != "references" else []),
-            *([self.table.name] if table != "coco" else []),
-        ]
+
+        details: list[str] = []
+        if truth != "references":
+            details.append(truth)
+        if table != "coco":
+            details.append(self.table.name)
         label = f"{self.name}({','.join(details)})" if details else self.name
+
+        needs = frozenset({"references"})
+        if truth == "annotations":
+            needs = frozenset[str]()
+        sizes = needs
+        if self.of_all_candidates:
+            sizes |= {"candidates"}
         untestable = "reads annotations" if truth != "references" else ""
-        sizes = (needs & {"references"}) | (
-            {"candidates"} if self.of_all_candidates else set[str]()
-        )
         self.spec = MetricSpec(
             label,
             self.higher,
@@ -131,10 +134,13 @@ class ObjectMetric(MeanMetric):
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the statistics, shape (B, d)."""
+
+        def find(texts: list[str]) -> list[list[str]]:
+            return [self.table.mentions(text) for text in texts]
+
         key = ("objects", self.table.signature())
-        mentions = features_by_example(
-            features, batch, key, lambda texts: list(map(self.table.mentions, texts))
-        )
+        mentions = features_by_example(features, batch, key, find)
+
         rows: list[tuple[float, ...]] = []
         for item, (candidates, references) in zip(batch.sets, mentions):
             truth = frozenset[str]()
@@ -173,12 +179,9 @@ class ChairI(ObjectMetric, SumMetric):
     def of_example(self, captions: Sequence[Counts]) -> tuple[float, ...]:
         """Return the numbers of hallucinated and of all mentions."""
         mentions = sum(item.mentions for item in captions)
-        return (
-            float(sum(item.hallucinated for item in captions))
-            if mentions
-            else float("nan"),
-            float(mentions),
-        )
+        if not mentions:
+            return float("nan"), 0.0
+        return float(sum(item.hallucinated for item in captions)), float(mentions)
 
     def per_example(self, stats: np.ndarray) -> np.ndarray:
         """Return the share of each example, shape (B,)."""

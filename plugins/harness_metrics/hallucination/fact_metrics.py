@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
 from harness.contracts.parameters import check_arguments
-from harness_metrics.bases.metrics import features_by_example, mean_of_defined
+from harness_metrics.bases.example_values import features_by_example, mean_of_defined
 from harness_metrics.hallucination.facts import Facts, parse
 from harness_metrics.hallucination.objects import ObjectTable, object_table
 
@@ -36,12 +36,11 @@ def shares(facts: Facts, others: Facts) -> np.ndarray:
     >>> shares(one, Facts(frozenset({("dog",)}), frozenset(), frozenset())).tolist()
     [0.5, 0.0, nan]
     """
-    return np.array(
-        [
-            len(members & candidates) / len(members) if members else np.nan
-            for members, candidates in zip(facts, others)
-        ]
-    )
+    out = np.full(len(facts), np.nan)
+    for kind, (members, other_members) in enumerate(zip(facts, others)):
+        if members:
+            out[kind] = len(members & other_members) / len(members)
+    return out
 
 
 def pool_kinds(values: np.ndarray, kind: str) -> float:
@@ -53,13 +52,12 @@ def pool_kinds(values: np.ndarray, kind: str) -> float:
     """
     if kind != "all":
         return float(values[KINDS.index(kind)])
+
     defined = ~np.isnan(values)
+    if not defined.any():
+        return float("nan")
     weights = np.array(WEIGHTS)[defined]
-    return (
-        float((values[defined] * weights).sum() / weights.sum())
-        if defined.any()
-        else float("nan")
-    )
+    return float((values[defined] * weights).sum() / weights.sum())
 
 
 class FactMetric(MeanMetric):
@@ -89,13 +87,15 @@ class FactMetric(MeanMetric):
     @check_arguments
     def __init__(self, *, kind: Kind = "all", table: PathParam | None = "coco") -> None:
         self.kind = kind
-        self.table = (
-            ObjectTable({}, name="none") if table is None else object_table(table)
-        )
-        details = [
-            *([kind] if kind != "all" else []),
-            *([self.table.name] if table != "coco" else []),
-        ]
+        self.table = ObjectTable({}, name="none")
+        if table is not None:
+            self.table = object_table(table)
+
+        details: list[str] = []
+        if kind != "all":
+            details.append(kind)
+        if table != "coco":
+            details.append(self.table.name)
         label = f"{self.name}({','.join(details)})" if details else self.name
         self.spec = MetricSpec(label, True, bounds=(0.0, 1.0))
 
@@ -113,20 +113,16 @@ class FactMetric(MeanMetric):
         """Return the mean over the defined scores of an example's candidates,
         shape (B,).
         """
+
+        def find(texts: list[str]) -> list[Facts]:
+            return [parse(text, self.table) for text in texts]
+
         key = ("facts", self.table.signature())
-        facts = features_by_example(
-            features,
-            batch,
-            key,
-            lambda texts: [parse(text, self.table) for text in texts],
-        )
-        unions = [(candidates, union(references)) for candidates, references in facts]
-        return np.array(
-            [
-                mean_of_defined([self.score(c, references) for c in candidates])
-                for candidates, references in unions
-            ]
-        )
+        means: list[float] = []
+        for candidates, references in features_by_example(features, batch, key, find):
+            stated = union(references)
+            means.append(mean_of_defined([self.score(c, stated) for c in candidates]))
+        return np.array(means)
 
 
 class FactPrecision(FactMetric):
@@ -170,13 +166,9 @@ class FactF1(FactMetric):
 
     def score(self, candidate: Facts, references: Facts) -> float:
         """Return F1: 2 common / (facts of the candidate + facts of the references)."""
-        sizes = [
-            (len(stated & expected), len(stated) + len(expected))
-            for stated, expected in zip(candidate, references)
-        ]
-        return pool_kinds(
-            np.array(
-                [2 * common / total if total else np.nan for common, total in sizes]
-            ),
-            self.kind,
-        )
+        values = np.full(len(candidate), np.nan)
+        for kind, (stated, expected) in enumerate(zip(candidate, references)):
+            total = len(stated) + len(expected)
+            if total:
+                values[kind] = 2 * len(stated & expected) / total
+        return pool_kinds(values, self.kind)

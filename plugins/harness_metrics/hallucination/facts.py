@@ -25,8 +25,6 @@ _PHRASES = re.compile(
     + "|".join(sorted(map(re.escape, lists.PHRASES), key=len, reverse=True))
     + r")(?![\w-])"
 )
-
-
 _KINDS = {
     "copula": lists.COPULAS,
     "conjunction": lists.CONJUNCTIONS,
@@ -68,8 +66,11 @@ def parse(text: str, table: ObjectTable) -> Facts:
 
     >>> from harness_metrics.hallucination.objects import object_table
     >>> facts = parse("A brown puppy sits on a couch. It is wet.", object_table("coco"))
-    >>> [sorted(part) for part in facts]
-    [[('couch',), ('dog',)], [('dog', 'brown'), ('dog', 'wet')], [('dog', 'sit on', 'couch')]]
+    >>> for part in facts:
+    ...     print(sorted(part))
+    [('couch',), ('dog',)]
+    [('dog', 'brown'), ('dog', 'wet')]
+    [('dog', 'sit on', 'couch')]
     """
     reader = _Reader()
     sentence: list[Chunk] = []
@@ -98,33 +99,34 @@ def _is_verb(words: list[str], at: int, content: bool, determined: bool) -> bool
     """
     word = words[at]
     following = words[at + 1] if at + 1 < len(words) else "."
-    participle = word.endswith(("ing", "ed")) or lists.VERBS.get(word, word) not in (
+    base = lists.VERBS.get(word, word)
+    is_participle = word.endswith(("ing", "ed")) or base not in (
         word,
         word[:-1],
         word[:-2],
     )
-    if word not in lists.VERBS and not (
-        word.endswith("ing")
-        and len(word) > 5
-        and (content or words[at - 1] in lists.COPULAS)
-    ):
-        return False
+
+    if word not in lists.VERBS:
+        # a verb that the list lacks, after a noun or a copula
+        is_form = word.endswith("ing") and len(word) > 5
+        if not is_form or not (content or words[at - 1] in lists.COPULAS):
+            return False
     if word in lists.ADJECTIVES or word in lists.FRAMES:
         return False
+
     # Between a determiner and its noun a word is an adjective or a noun, whatever else
     # it may be.
     if determined and not content:
         return False  # the smiling woman, the park
-    if participle:
-        return (
-            content or not _is_content(following) or words[at - 1] in lists.COPULAS
-            if at
-            else not _is_content(following)
-        )
-    return content or (
-        at > 0
-        and (words[at - 1] in lists.CONJUNCTIONS or words[at - 1] in lists.PRONOUNS)
-    )
+
+    if is_participle:
+        if at == 0:
+            return not _is_content(following)
+        after_copula = words[at - 1] in lists.COPULAS
+        return content or not _is_content(following) or after_copula
+    if content or at == 0:
+        return content
+    return words[at - 1] in lists.CONJUNCTIONS or words[at - 1] in lists.PRONOUNS
 
 
 def _is_content(word: str) -> bool:
@@ -145,24 +147,19 @@ def chunks(words: list[str], table: ObjectTable) -> list[Chunk]:
     def close() -> None:
         nonlocal determined
         if run:
-            out.append(
-                _noun_phrase(
-                    run, determined, bool(out) and out[-1].kind == "copula", table
-                )
-            )
+            predicate = bool(out) and out[-1].kind == "copula"
+            out.append(_noun_phrase(run, determined, predicate, table))
         run.clear()
         determined = False
 
     for at, word in enumerate(words):
         content = not _adjectives(run)
-        if (
-            word in lists.CONJUNCTIONS
-            and run
-            and _adjectives(run)
-            and at + 1 < len(words)
-            and _continues(words[at + 1])
-        ):
+
+        # 'a black and white dog': a list of adjectives is one phrase
+        in_list = word in lists.CONJUNCTIONS and run and not content
+        if in_list and at + 1 < len(words) and _continues(words[at + 1]):
             continue
+
         if _is_verb(words, at, content, determined):
             close()
             out.append(Chunk("verb", lists.VERBS.get(word, word)))
@@ -176,14 +173,9 @@ def chunks(words: list[str], table: ObjectTable) -> list[Chunk]:
         elif not (word in lists.SKIPPED or (word.endswith("ly") and len(word) > 4)):
             close()
             kind = _closed_kind(word)
-            out.append(
-                Chunk(
-                    kind,
-                    lists.SAME_RELATION.get(word, word)
-                    if kind == "preposition"
-                    else word,
-                )
-            )
+            if kind == "preposition":
+                word = lists.SAME_RELATION.get(word, word)
+            out.append(Chunk(kind, word))
     close()
     return out
 
@@ -209,28 +201,17 @@ def _noun_phrase(
     """Return the chunk of a run of content words; adjectives alone are a predicate."""
     if _adjectives(run) and (predicate or not determined):
         return Chunk("adjective", attributes=tuple(run))
-    if (
-        predicate
-        and not determined
-        and singular(run[-1]) == run[-1]
-        and not table.contains(run[-1])
-    ):
+
+    is_noun = singular(run[-1]) != run[-1] or table.contains(run[-1])
+    if predicate and not determined and not is_noun:
         return Chunk("adjective", attributes=tuple(run))  # is scared, is ready
+
     # The head is the last word, unless the end of the run is a phrase of the table
     # ('tennis racket').
-    size = next(
-        (
-            n
-            for n in range(min(4, len(run)), 0, -1)
-            if table.contains(" ".join(run[-n:]))
-        ),
-        1,
-    )
-    return Chunk(
-        "noun",
-        table.canonical(" ".join(run[-size:])),
-        tuple(map(_modifier, run[:-size])),
-    )
+    sizes = range(min(4, len(run)), 0, -1)
+    size = next((n for n in sizes if table.contains(" ".join(run[-n:]))), 1)
+    head = table.canonical(" ".join(run[-size:]))
+    return Chunk("noun", head, tuple(map(_modifier, run[:-size])))
 
 
 def _modifier(word: str) -> str:
@@ -257,9 +238,10 @@ class _Reader:
         last: tuple[list[str], str] | None = None
         joined = predicated = False
         for at, chunk in enumerate(clause_chunks):
-            following = (
-                clause_chunks[at + 1].kind if at + 1 < len(clause_chunks) else "end"
-            )
+            following = "end"
+            if at + 1 < len(clause_chunks):
+                following = clause_chunks[at + 1].kind
+
             if chunk.kind == "noun":
                 self._noun(chunk)
                 if pending:
@@ -283,6 +265,7 @@ class _Reader:
                     last = None
                 if following in ("verb", "copula") and not last:
                     self.subjects = nouns
+
             elif chunk.kind == "verb":
                 self._close(sources, pending)
                 # 'and' between verbs keeps the subject ('a man sits and reads').
@@ -293,29 +276,37 @@ class _Reader:
                     and last[1] not in ("with", "of")
                     and not lists.FRAMES.issuperset(last[0])
                 ):
-                    subjects = last[0]  # a man in a coat riding a horse
+                    # 'a man in a coat riding a horse': the man rides, not the coat
+                    subjects = last[0]
                 sources = list(subjects)
                 pending = [chunk.head]
                 if not last or not joined:
                     self.subjects = list(subjects)
+
             elif chunk.kind == "preposition":
                 if pending:
                     pending.append(chunk.head)
                 else:
                     sources = nouns[-1:] or list(self.subjects)
                     pending = [chunk.head]
+
             elif chunk.kind == "adjective":
                 for subject in nouns or self.subjects:
                     self._attribute(subject, chunk.attributes)
+
             elif chunk.kind == "copula" and nouns:
                 if last and not joined and not lists.FRAMES.issuperset(last[0]):
-                    nouns, last = list(last[0]), None  # a man with glasses is reading
+                    # 'a man with glasses is reading': the man reads
+                    nouns = list(last[0])
+                    last = None
                 self.subjects = list(nouns)
+
             if chunk.kind in ("conjunction", "copula", "pronoun"):
                 self._close(sources, pending)
                 pending = []
             joined = chunk.kind == "conjunction"
             predicated |= chunk.kind in ("verb", "copula")
+
         self._close(sources, pending)
         if not self.subjects:
             self.subjects = nouns

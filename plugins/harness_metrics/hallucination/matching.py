@@ -19,11 +19,8 @@ from harness.contracts import (
 )
 from harness.contracts.parameters import check_arguments
 from harness.errors import require
-from harness_metrics.bases.metrics import (
-    EmbeddingSpec,
-    features_by_example,
-    mean_of_defined,
-)
+from harness_metrics.bases.embedding_metric import EmbeddingSpec
+from harness_metrics.bases.example_values import features_by_example, mean_of_defined
 from harness_metrics.hallucination.facts import parse
 from harness_metrics.hallucination.objects import ObjectTable
 from harness_metrics.kernel.geometry import unit_vectors
@@ -88,8 +85,11 @@ class ObjectMatch(MeanMetric):
         needs = frozenset({"references", "embeddings"}) | frozenset(
             getattr(self.embedding, "needs", ())
         )
-        details = [*([self.embedding.name] if self.embedding.name != "minilm" else [])]
-        details += ["mean"] if aggregate == "mean" else []
+        details: list[str] = []
+        if self.embedding.name != "minilm":
+            details.append(self.embedding.name)
+        if aggregate == "mean":
+            details.append("mean")
         label = f"object-match({','.join(details)})" if details else "object-match"
         self.spec = MetricSpec(
             label, True, needs=needs, bounds=(0.0, 1.0), **fitted_fields(self.embedding)
@@ -103,23 +103,17 @@ class ObjectMatch(MeanMetric):
         """Return the score of each example, shape (B,)."""
         key = ("nouns", NO_SYNONYMS.signature())
         nouns = features_by_example(features, batch, key, _find_nouns)
-        words = sorted(
-            {
-                noun
-                for sides in nouns
-                for texts in sides
-                for text in texts
-                for noun in text
-            }
-        )
-        if not words:
+
+        distinct = set[str]()
+        for candidates, references in nouns:
+            distinct.update(*candidates, *references)
+        if not distinct:
             return np.full(len(batch), np.nan)
-        vectors = dict(
-            zip(
-                words,
-                unit_vectors(features.vectors(self.embedding, features.intern(words))),
-            )
-        )
+
+        words = sorted(distinct)
+        word_vectors = features.vectors(self.embedding, features.intern(words))
+        vectors = dict(zip(words, unit_vectors(word_vectors)))
+
         reduce = np.min if self.aggregate == "worst" else np.mean
         out: list[float] = []
         for candidates, references in nouns:
@@ -150,9 +144,7 @@ def _similarity(
     out = np.empty((len(nouns), len(truth)))
     for i, noun in enumerate(nouns):
         for j, true_noun in enumerate(truth):
-            cosine = float(
-                np.asarray(vectors[noun], np.float64)
-                @ np.asarray(vectors[true_noun], np.float64)
-            )
+            vector = np.asarray(vectors[noun], np.float64)
+            cosine = float(vector @ np.asarray(vectors[true_noun], np.float64))
             out[i, j] = 1.0 if noun == true_noun else min(max(cosine, 0.0), 1.0)
     return out

@@ -68,6 +68,7 @@ class ObjectTable:
         self.name = name
         self._locations = locations or {}
         roots = self._roots(objects)
+
         self._phrases: dict[Phrase, str | None] = {}
         for item, synonyms in objects.items():
             for text in (item, *synonyms):
@@ -77,12 +78,9 @@ class ObjectTable:
         self._modifiers = frozenset(map(_phrase, modifiers))
         self._longest = max(map(len, self._phrases), default=1)
         self.objects: tuple[str, ...] = tuple(dict.fromkeys(roots.values()))
-        content = json.dumps(
-            [
-                sorted((list(phrase), item) for phrase, item in self._phrases.items()),
-                sorted(map(list, self._modifiers)),
-            ]
-        )
+
+        phrases = sorted((list(phrase), item) for phrase, item in self._phrases.items())
+        content = json.dumps([phrases, sorted(map(list, self._modifiers))])
         self._digest = hashlib.sha256(content.encode()).hexdigest()[:12]
 
     def signature(self) -> str:
@@ -105,6 +103,7 @@ class ObjectTable:
             if item is not None:
                 hits.append((item, at, at + size, words[at : at + size]))
             at += max(size, 1)
+
         # A modifier is an object of its own (an orange) unless another object follows
         # at once (an orange cat).
         starts = {start for _, start, _, _ in hits}
@@ -160,16 +159,15 @@ class ObjectTable:
         above: dict[str, str] = {}
         for item, synonyms in objects.items():
             for text in synonyms:
-                if (
-                    text in objects
-                    and text != item
-                    and above.setdefault(text, item) != item
-                ):
-                    owner = above[text]
+                if text not in objects or text == item:
+                    continue
+                owner = above.setdefault(text, item)
+                if owner != item:
                     raise InputError(
                         f"'{text}' is a word of two objects, '{owner}' and '{item}'",
                         self._locations.get(item),
                     )
+
         # Synonyms may be objects of the table themselves: follow each upwards. Only a
         # walk finds a cycle of several objects.
         roots: dict[str, str] = {}
@@ -178,7 +176,7 @@ class ObjectTable:
             while chain[-1] in above:
                 chain.append(above[chain[-1]])
                 if chain[-1] in chain[:-1]:
-                    cycle = [*chain[chain.index(chain[-1]) :]][::-1]
+                    cycle = chain[chain.index(chain[-1]) :][::-1]
                     raise InputError(
                         f"the table of objects has a cycle: {' > '.join(cycle)}; "
                         "expected each object under at most one other, "
@@ -207,11 +205,9 @@ def object_table(table: str | Path) -> ObjectTable:
         With file and line, for a file that is not such a table, and as
         :class:`ObjectTable`.
     """
-    return (
-        _built_in()
-        if str(table) == BUILT_IN
-        else _read_table(Path(table), Path(table).stem)
-    )
+    if str(table) == BUILT_IN:
+        return _built_in()
+    return _read_table(Path(table), Path(table).stem)
 
 
 @lru_cache(maxsize=8)
@@ -230,6 +226,8 @@ def _read_table(path: Path, name: str) -> ObjectTable:
             "expected objects with lists of synonyms",
             str(path),
         )
+
+    # A table with modifiers has its objects one level deeper.
     nested = isinstance(data.get("objects"), Mapping)
     if nested:
         for key in data:
@@ -241,21 +239,18 @@ def _read_table(path: Path, name: str) -> ObjectTable:
     objects = cast("Mapping[str, object]", data["objects"]) if nested else data
     prefix: tuple[str, ...] = ("objects",) if nested else ()
     locations = {str(item): located.where((*prefix, item)) for item in objects}
+
     parsed: dict[str, Sequence[str]] = {}
     for item, synonyms in objects.items():
-        parsed[str(item)] = _texts(
-            [] if synonyms is None else synonyms,
-            f"synonyms of '{item}'",
-            locations[str(item)],
-        )
-    lists = (
-        {
-            key: _texts(data.get(key) or [], f"'{key}'", located.where((key,)))
-            for key in _KEYS[1:]
-        }
-        if nested
-        else {}
-    )
+        texts = list[str]() if synonyms is None else synonyms
+        location = locations[str(item)]
+        parsed[str(item)] = _texts(texts, f"synonyms of '{item}'", location)
+
+    lists: dict[str, Sequence[str]] = {}
+    if nested:
+        for key in _KEYS[1:]:
+            location = located.where((key,))
+            lists[key] = _texts(data.get(key) or [], f"'{key}'", location)
     return ObjectTable(
         parsed,
         lists.get("none", ()),

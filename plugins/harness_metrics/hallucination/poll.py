@@ -43,13 +43,12 @@ def counts(truth: np.ndarray, right: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     truth : ndarray of bool
-        True for questions whose mark_correct answer is the positive one, shape (Q,).
+        True for questions whose correct answer is the positive one, shape (Q,).
     right : ndarray of bool
         True for questions that the model answers correctly, shape (Q,).
     """
-    return np.stack(
-        [truth & right, ~truth & ~right, truth & ~right, ~truth & right], axis=1
-    ).astype(np.float64)
+    columns = [truth & right, ~truth & ~right, truth & ~right, ~truth & right]
+    return np.stack(columns, axis=1).astype(np.float64)
 
 
 def rates(sums: np.ndarray) -> dict[str, np.ndarray]:
@@ -71,10 +70,8 @@ def rates(sums: np.ndarray) -> dict[str, np.ndarray]:
 
     Examples
     --------
-    >>> {
-    ...     name: round(float(value), 3)
-    ...     for name, value in rates(np.array([3.0, 1.0, 1.0, 5.0])).items()
-    ... }
+    >>> values = rates(np.array([3.0, 1.0, 1.0, 5.0]))
+    >>> {name: round(float(value), 3) for name, value in values.items()}
     {'accuracy': 0.8, 'precision': 0.75, 'recall': 0.75, 'f1': 0.75, 'yes': 0.4}
     """
     tp, fp, fn, tn, *unparsed = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
@@ -94,7 +91,7 @@ class Poll(parts.ByParts, Parameterised):
     """Accuracy, precision, recall and F1 of answers by likelihood to yes-or-no
     questions, in [0, 1]; higher is better.
 
-    The references of an example are the two answers, the mark_correct one first; its
+    The references of an example are the two answers, the correct one first; its
     source is the question. The model gives the answer with the higher likelihood; a tie
     is a wrong answer. Which answer is the positive one is read from the tokens of the
     token scores. The column ``yes`` is the share of positive answers and has no
@@ -150,6 +147,7 @@ class Poll(parts.ByParts, Parameterised):
                 parameter="yes",
                 value=yes,
             )
+
         self.words = (yes, no)
         self.positive = positive
         self.mean = score == "mean"
@@ -166,8 +164,10 @@ class Poll(parts.ByParts, Parameterised):
 
     def signature(self) -> str:
         """Return the settings as text, such as ``poll|sum|yes/no|positive:yes``."""
+        score = "mean" if self.mean else "sum"
+        words = "/".join(self.words)
         by = f"|by:{self.by}" if self.by else ""
-        return f"poll|{'mean' if self.mean else 'sum'}|{'/'.join(self.words)}|positive:{self.positive}{by}"
+        return f"poll|{score}|{words}|positive:{self.positive}{by}"
 
     def evaluate_scores(self, scores: Scores) -> dict[str, float]:
         """Return column -> number, NaN where no answer or no question is positive.
@@ -206,19 +206,15 @@ class Poll(parts.ByParts, Parameterised):
         indices (q,) of ``count`` questions.
         """
         questions: dict[str | None, np.ndarray] = {None: np.arange(count)}
-        return (
-            questions
-            if self.by is None
-            else {**questions, **parts.units_of("poll", self._values, self.by, 1)}
-        )
+        if self.by is not None:
+            questions.update(parts.units_of("poll", self._values, self.by, 1))
+        return questions
 
     def _column(self, name: str, subset: str | None) -> str:
         """Return the name of a column of the whole task (None) or of a part."""
-        return (
-            name
-            if subset is None or self.by is None
-            else parts.column(name, self.by, subset)
-        )
+        if subset is None or self.by is None:
+            return name
+        return parts.column(name, self.by, subset)
 
     def _counts(self, scores: Scores) -> np.ndarray:
         """Return the counts of each question, shape (Q, 4), or (Q, 6) where answers
@@ -228,25 +224,28 @@ class Poll(parts.ByParts, Parameterised):
         values = totals("poll", questions, self.mean)
         right = mark_correct(values).astype(bool)
         unparsed = mark_unparsed(values).astype(bool)
-        says_yes = np.array(
-            [self._first_is_yes(number, pair) for number, pair in enumerate(questions)],
-            dtype=bool,
-        )
+        first_is_yes = [
+            self._first_is_yes(number, pair) for number, pair in enumerate(questions)
+        ]
+        says_yes = np.array(first_is_yes, dtype=bool)
+
         truth = says_yes == (self.positive == "yes")
         rows = counts(truth, right)
         if not unparsed.any():
             return rows
+
         rows[unparsed, 1] = 0.0  # no answer is no positive answer
         return np.column_stack([rows, unparsed & truth, unparsed & ~truth])
 
     def _first_is_yes(self, number: int, pair: Sequence[TokenScores]) -> bool:
-        """Return True when the mark_correct answer of a question is yes."""
+        """Return True when the correct answer of a question is yes."""
         if not all(item.tokens for item in pair):
             raise InputError(
                 f"poll: the token scores of example {number} have no tokens; "
                 "expected them, to tell yes from no "
                 "(accuracy without them: the metric choice)"
             )
+
         yes, no = self.words
         if answer_is(pair[0].tokens, yes) and answer_is(pair[1].tokens, no):
             return True
@@ -268,14 +267,14 @@ def _intervals(rows: np.ndarray, samples: int, seed: int) -> dict[str, Interval]
         "yes": rows[:, 0] + rows[:, 1],
         "unparsed": rows[:, 4:].sum(axis=1),
     }
-    return {
-        name: intervals.of_share(shares[name], samples, seed)
-        if name in shares
-        else intervals.of_ratio(
-            lambda weights, name=name: rates(weights @ rows)[name],
-            len(rows),
-            samples,
-            seed,
-        )
-        for name in rates(rows.sum(axis=0))
-    }
+    out: dict[str, Interval] = {}
+    for name in rates(rows.sum(axis=0)):
+        if name in shares:
+            out[name] = intervals.of_share(shares[name], samples, seed)
+            continue
+
+        def reduce(weights: np.ndarray, name: str = name) -> np.ndarray:
+            return rates(weights @ rows)[name]
+
+        out[name] = intervals.of_ratio(reduce, len(rows), samples, seed)
+    return out

@@ -91,9 +91,8 @@ def number_in(value: Any, low: float, high: float) -> float | None:
     (85.0, None, None)
     """
     if isinstance(value, str):
-        match = re.fullmatch(
-            rf"\s*([+-]?\d+(?:[.,]\d+)?)\s*(?:/\s*{high:g}|%)?\s*", value
-        )
+        pattern = rf"\s*([+-]?\d+(?:[.,]\d+)?)\s*(?:/\s*{high:g}|%)?\s*"
+        match = re.fullmatch(pattern, value)
         value = float(match[1].replace(",", ".")) if match else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
@@ -117,6 +116,7 @@ def read_number(
         ]
         if exact:
             return number_in(exact[0], low, high)
+
         numbers = [
             v
             for v in values.values()
@@ -137,11 +137,8 @@ def read_numbers(
     def read(values: Mapping[str, Any]) -> tuple[float, ...] | None:
         by_name = {name.strip().casefold(): value for name, value in values.items()}
         numbers = [number_in(by_name.get(key.casefold()), low, high) for key in keys]
-        return (
-            None
-            if any(number is None for number in numbers)
-            else tuple(float(n) for n in numbers if n is not None)
-        )
+        present = tuple(float(number) for number in numbers if number is not None)
+        return present if len(present) == len(numbers) else None
 
     return read
 
@@ -176,11 +173,9 @@ def verdict_of(
     value, or None where it is missing.
     """
     values = find_object(reply.text)
-    value = (
-        None
-        if values is None or reply.finish in ("refused", "rejected")
-        else read(values)
-    )
+    value = None
+    if values is not None and reply.finish not in ("refused", "rejected"):
+        value = read(values)
     status: Status = "valid" if value is not None else _status(reply)
     return Verdict(status, value, 1, reply.prompt_tokens, reply.completion_tokens)
 
@@ -190,14 +185,12 @@ def verdict_of_text(reply: Reply) -> Verdict[str]:
     half of a text or an empty one.
     """
     status = _status(reply)
-    valid = status == "invalid"
-    return Verdict(
-        "valid" if valid else status,
-        reply.text.strip() if valid else None,
-        1,
-        reply.prompt_tokens,
-        reply.completion_tokens,
-    )
+    text = None
+    # prose has no form that could be invalid
+    if status == "invalid":
+        status = "valid"
+        text = reply.text.strip()
+    return Verdict(status, text, 1, reply.prompt_tokens, reply.completion_tokens)
 
 
 def _status(reply: Reply) -> Status:
@@ -208,11 +201,8 @@ def _status(reply: Reply) -> Status:
         return "truncated"
     if not reply.text.strip():
         return "empty"
-    return (
-        "refused"
-        if find_object(reply.text) is None and _REFUSAL.search(reply.text[:300])
-        else "invalid"
-    )
+    is_refusal = _REFUSAL.search(reply.text[:300]) is not None
+    return "refused" if is_refusal and find_object(reply.text) is None else "invalid"
 
 
 def count_answers(verdicts: Sequence[Verdict[Any]]) -> np.ndarray:
@@ -240,8 +230,7 @@ def describe_counts(counts: np.ndarray, prices: Prices | None) -> dict[str, obje
         "tokens": {"input": sums["prompt_tokens"], "output": sums["completion_tokens"]},
     }
     if prices is not None:
-        paid = sums["prompt_tokens"] * prices.get("input", 0.0) + sums[
-            "completion_tokens"
-        ] * prices.get("output", 0.0)
-        out["cost"] = paid / 1e6
+        paid_input = sums["prompt_tokens"] * prices.get("input", 0.0)
+        paid_output = sums["completion_tokens"] * prices.get("output", 0.0)
+        out["cost"] = (paid_input + paid_output) / 1e6
     return out

@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--blind", action="store_true", help="do not show the references to the judge"
     )
+
     parser.add_argument("--criterion", metavar="TEXT", help="meaning of 'better'")
     parser.add_argument(
         "--limit", type=int, metavar="N", help="compare the first N examples only"
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="seed of the bootstrap (default 0)"
     )
+
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument(
         "--allow-secret",
@@ -82,15 +84,19 @@ def run(args: argparse.Namespace) -> int:
             f"arena: the systems are called {', '.join(labels)}; "
             "expected one different --label per file"
         )
+
     settings = yaml_source.load(Path(args.judge))
     check_permissions(settings)
     judge = resolve_judge(settings.data, "arena")
+
     examples = list(current().create("readers", "auto", {"path": args.references}))
-    examples = examples[: args.limit] if args.limit else examples
+    if args.limit:
+        examples = examples[: args.limit]
     systems = {
         label: first_captions(file, examples, bool(args.limit))
         for label, file in zip(labels, args.files)
     }
+
     ranking = arena(
         judge,
         systems,
@@ -101,14 +107,10 @@ def run(args: argparse.Namespace) -> int:
         samples=args.samples,
         seed=args.seed,
     )
+
     if args.json:
-        print(
-            json.dumps(
-                {**asdict(ranking), "wins": ranking.wins.tolist()},
-                ensure_ascii=False,
-                indent=2,
-            )
-        )
+        record = {**asdict(ranking), "wins": ranking.wins.tolist()}
+        print(json.dumps(record, ensure_ascii=False, indent=2))
     else:
         print("\n".join(lines(ranking)))
     return 0
@@ -118,14 +120,13 @@ def first_captions(file: str, examples: Sequence[Example], partial: bool) -> lis
     """Return the first caption of each example in a file of captions."""
     from harness.registry import current
 
-    adapter = current().create(
-        "adapters", "predictions", {"path": file, "allow_unknown": partial}
-    )
+    parameters = {"path": file, "allow_unknown": partial}
+    adapter = current().create("adapters", "predictions", parameters)
     adapter.prepare(TaskView(examples, Decoding(), partial))
+
     out: list[str] = []
-    for example, item in zip(
-        examples, adapter.generate(examples, Decoding(), [0] * len(examples))
-    ):
+    captions = adapter.generate(examples, Decoding(), [0] * len(examples))
+    for example, item in zip(examples, captions):
         if isinstance(item, Failure):
             raise HarnessError(f"example '{example.id}': {item.reason}", file)
         candidates = item.candidates if isinstance(item, Generation) else item
@@ -140,19 +141,16 @@ def lines(ranking: Any) -> list[str]:
     :class:`~harness_metrics.judges.tournament.Ranking`.
     """
     width = max(6, *(len(standing.system) for standing in ranking.standings))
-    out = [
-        f"{'rank':<10}{'system':<{width}}{'strength':>10}{'95 % interval':>20}{'points':>9}"
-    ]
+    names = f"{'rank':<10}{'system':<{width}}"
+    out = [f"{names}{'strength':>10}{'95 % interval':>20}{'points':>9}"]
     for row in ranking.standings:
         rank = f"{row.rank} ({row.ranks[0]}-{row.ranks[1]})"
-        ends = (
-            f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"
-            if row.interval
-            else "none"
-        )
-        out.append(
-            f"{rank:<10}{row.system:<{width}}{row.strength:>10.3f}{ends:>20}{row.points:>9.3f}"
-        )
+        ends = "none"
+        if row.interval:
+            ends = f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"
+        names = f"{rank:<10}{row.system:<{width}}"
+        out.append(f"{names}{row.strength:>10.3f}{ends:>20}{row.points:>9.3f}")
+
     counts = ranking.counts
     answers = ", ".join(
         f"{count} {status}" for status, count in counts["answers"].items() if count

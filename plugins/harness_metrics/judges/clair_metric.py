@@ -67,27 +67,22 @@ class Clair(JudgeMetric):
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the score and the counts of each example, shape (B, 10)."""
-        texts = [
-            prompts.fill(
-                self.prompt,
-                {
-                    "candidates": prompts.listing(item.candidates),
-                    "references": prompts.listing(item.references),
-                },
-            )
-            for item in batch.sets
-        ]
+        texts: list[str] = []
+        for item in batch.sets:
+            values = {
+                "candidates": prompts.listing(item.candidates),
+                "references": prompts.listing(item.references),
+            }
+            texts.append(prompts.fill(self.prompt, values))
         verdicts = self.judge.ask(texts, lambda reply: verdict_of(reply, _READ))
-        scores = [
-            self.default if verdict.value is None else verdict.value / HIGHEST
-            for verdict in verdicts
-        ]
-        return np.stack(
-            [
-                np.concatenate([[score], count_answers([v])])
-                for score, v in zip(scores, verdicts)
-            ]
-        )
+
+        rows: list[np.ndarray] = []
+        for verdict in verdicts:
+            score = self.default
+            if verdict.value is not None:
+                score = verdict.value / HIGHEST
+            rows.append(np.concatenate([[score], count_answers([verdict])]))
+        return np.stack(rows)
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return the counts of the answers, and whether they seem to be on another

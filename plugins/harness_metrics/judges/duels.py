@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness_metrics.bases.metrics import mean_of_defined
+from harness_metrics.bases.example_values import mean_of_defined
 from harness_metrics.judges import prompts
 from harness_metrics.judges.answers import Verdict, read_choice, verdict_of
 from harness_metrics.judges.judge import Judge
@@ -68,28 +68,25 @@ def fight(
 ) -> list[Outcome]:
     """Return the outcomes of duels; equal captions tie without a request."""
     contests = [duel for duel in duels if duel.first != duel.second]
-    orders = [
-        (*captions, duel)
-        for duel in contests
-        for captions in ((duel.first, duel.second), (duel.second, duel.first))
-    ]
-    texts = [_prompt(*order, criterion, template) for order in orders]
+
     # Models prefer a position: both orders are asked, and a preference that follows the
     # position is a tie.
-    verdicts = iter(
-        judge.ask(
-            texts,
-            lambda reply: verdict_of(reply, _READ),
-            [duel.media for *_, duel in orders],
-        )
-    )
+    texts: list[str] = []
+    media: list[str | None] = []
+    for duel in contests:
+        texts.append(_prompt(duel.first, duel.second, duel, criterion, template))
+        texts.append(_prompt(duel.second, duel.first, duel, criterion, template))
+        media += [duel.media, duel.media]
+    verdicts = iter(judge.ask(texts, lambda reply: verdict_of(reply, _READ), media))
+
     tie: Verdict[str] = Verdict("valid", "tie", 0)
-    return [
-        Outcome(tie, tie)
-        if duel.first == duel.second
-        else Outcome(next(verdicts), next(verdicts))
-        for duel in duels
-    ]
+    outcomes: list[Outcome] = []
+    for duel in duels:
+        if duel.first == duel.second:
+            outcomes.append(Outcome(tie, tie))
+        else:
+            outcomes.append(Outcome(next(verdicts), next(verdicts)))
+    return outcomes
 
 
 def _prompt(first: str, second: str, duel: Duel, criterion: str, template: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.contracts import Batch, CaptionSet, Features
 from harness.errors import HarnessError
-from harness_metrics.bases.metrics import mean_of_defined
+from harness_metrics.bases.example_values import mean_of_defined
 from harness_metrics.judges import prompts
 from harness_metrics.judges.answers import Verdict, count_answers, verdict_of_text
 from harness_metrics.judges.judge import JudgeSpec, resolve_judge
@@ -74,14 +74,13 @@ class Fleur(JudgeMetric):
                 "fleur: the judge sees the image; expected judge: {image: true, ...}",
                 parameter="judge",
             )
+
         judge.repeats = 0  # the reminder of a repetition speaks of JSON
         if isinstance(judge.backend, Server):
             judge.backend = copy.copy(judge.backend)
-            judge.backend.extra = {
-                "logprobs": True,
-                "top_logprobs": 20,
-                **judge.backend.extra,
-            }
+            log_probs = {"logprobs": True, "top_logprobs": 20}
+            judge.backend.extra = {**log_probs, **judge.backend.extra}
+
         self.references = references
         self.prompt = prompts.check_template(
             prompt or prompts.FLEUR, ("candidate",), "fleur"
@@ -99,19 +98,16 @@ class Fleur(JudgeMetric):
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the score and the counts of each example, shape (B, 10)."""
         of_examples = self.ask_each(batch, self._prompt, read_grade)
-        grades = [
-            sorted(
+        rows: list[list[float]] = []
+        for verdicts in of_examples:
+            grades = [
                 self.default if verdict.value is None else verdict.value
                 for verdict in verdicts
-            )
-            for verdicts in of_examples
-        ]
-        return np.array(
-            [
-                [mean_of_defined(values), *count_answers(verdicts)]
-                for values, verdicts in zip(grades, of_examples)
             ]
-        )
+            # sorted: the sum does not depend on the order of the candidates
+            mean = mean_of_defined(sorted(grades))
+            rows.append([mean, *count_answers(verdicts)])
+        return np.array(rows)
 
     def _prompt(self, item: CaptionSet, caption: str) -> str:
         context = prompts.context(item.references if self.references else (), None)
@@ -150,6 +146,7 @@ def smooth_grade(tokens: Sequence[Mapping[str, float]]) -> float | None:
     >>> round(smooth_grade([{"0": 0.0}, {".": 0.0}, digits]), 3)
     0.8
     """
+    # The tokens by the position of their text in the answer, blanks left out.
     texts = [next(iter(token)) for token in tokens]
     starts = [
         start + len(text) - len(text.lstrip())
@@ -159,31 +156,32 @@ def smooth_grade(tokens: Sequence[Mapping[str, float]]) -> float | None:
     number = re.search(r"\d*\.\d+|\d+", "".join(texts))
     if number is None or float(number[0]) > 1:
         return None
+
     if float(number[0]) == 1:
         values = {"0": 0.9, "1": 1.0}
-        return (
-            sum(
-                exp(value) * values.get(text.strip(), 0.0)
-                for text, value in token_at.get(number.start(), {}).items()
-            )
-            or None
+        options = token_at.get(number.start(), {})
+        grade = sum(
+            exp(value) * values.get(text.strip(), 0.0)
+            for text, value in options.items()
         )
+        return grade or None
+
     decimals = number[0].partition(".")[2]
     grade = 0.0
-    place = 0
-    while place < min(len(decimals), DECIMALS):
-        token = token_at.get(number.end() - len(decimals) + place, {"": 0.0})
+    position = 0
+    while position < min(len(decimals), DECIMALS):
+        token = token_at.get(number.end() - len(decimals) + position, {"": 0.0})
         answer = next(iter(token)).strip()
         if not answer.isdigit():
             return None
-        digits = [
-            (text.strip()[: DECIMALS - place], exp(value))
-            for text, value in token.items()
-            if text.strip().isdigit()
-        ]
-        grade += sum(
-            probability * float(f"0.{'0' * place}{text}")
-            for text, probability in digits
-        )
-        place += len(answer)
+
+        # A token may spell several digits: those beyond the decimals are cut.
+        expected: list[float] = []
+        for text, value in token.items():
+            digits = text.strip()
+            if digits.isdigit():
+                digits = digits[: DECIMALS - position]
+                expected.append(exp(value) * float(f"0.{'0' * position}{digits}"))
+        grade += sum(expected)
+        position += len(answer)
     return grade

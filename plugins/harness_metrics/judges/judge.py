@@ -5,13 +5,10 @@ whose answer has no value.
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from harness.contracts import Parameters, PathParam
@@ -19,59 +16,13 @@ from harness.contracts.parameters import Index, check_arguments, check_parameter
 from harness.errors import HarnessError, InputError
 from harness.files.media import media_file
 from harness.files.user_path import user_path
-from harness.llm.store import ReplyStore
 from harness.llm.usage import Prices
 from harness_metrics.judges.answers import Verdict
 from harness_metrics.judges.local import LocalModel
 from harness_metrics.judges.prompts import with_image
 from harness_metrics.judges.replies import Backend, Conversation, Message, Reply
+from harness_metrics.judges.reply_cache import ReplyCache
 from harness_metrics.judges.server import Server
-
-# --------------------------------------------------------------------------- cache of replies
-# Replies of one judge on disk, by conversation.
-
-
-class ReplyCache:
-    """Replies of the model with a signature.
-
-    Parameters
-    ----------
-    signature : str
-        Signature of the model.
-    folder : Path, optional
-        Folder of the files; default: ``judges`` in the folder of caches.
-    """
-
-    def __init__(self, signature: str, folder: Path | None = None) -> None:
-        self.signature = signature
-        self.store = ReplyStore("judges", _hash(signature), folder, required=True)
-
-    def key(self, conversation: Conversation) -> str:
-        """Return the key of the reply to a conversation: a hash of it, by the content
-        of an image, and of the signature.
-        """
-        messages = [
-            {name: text for name, text in message.items() if name != "image"}
-            for message in conversation
-        ]
-        return _hash(
-            json.dumps([self.signature, messages], ensure_ascii=False, sort_keys=True)
-        )
-
-    def read(self, keys: Sequence[str]) -> dict[str, Reply]:
-        """Return the replies of the keys that are present and undamaged."""
-        replies: dict[str, Reply] = {}
-        for key, row in self.store.read(keys).items():
-            with suppress(TypeError):  # a row with other fields
-                replies[key] = Reply(**row)
-        return replies
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-# --------------------------------------------------------------------------- judge
 
 T = TypeVar("T")
 _Question = tuple[str, str | None]
@@ -140,12 +91,11 @@ class Judge:
 
     def signature(self) -> str:
         """Return the signature of the model, and the number of repetitions."""
-        return f"judge[{self.backend.signature()}|repeats:{self.repeats}{'|image' * self.image}]"
+        image = "|image" if self.image else ""
+        return f"judge[{self.backend.signature()}|repeats:{self.repeats}{image}]"
 
     def default_prompt(self, template: str) -> str:
-        """Return a template as it is for a judge of texts,
-        and as it is for a judge that sees the image.
-        """
+        """Return a template, with words about the image for a judge that sees it."""
         return with_image(template) if self.image else template
 
     def ask(
@@ -175,40 +125,35 @@ class Judge:
             If a request fails, all answers until then being in the cache, and for an
             example without an image that can be read.
         """
-        questions = (
-            list(zip(prompts, media))
-            if self.image
-            else [(prompt, None) for prompt in prompts]
-        )
-        pictures = {
-            name: self._picture(name) if self.image else Message()
-            for name in {name: 0 for _, name in questions}
-        }
-        talks: dict[_Question, Conversation] = {
-            question: (
-                {"role": "user", "content": question[0], **pictures[question[1]]},
-            )
-            for question in dict.fromkeys(questions)
-        }
+        questions: list[_Question] = [(prompt, None) for prompt in prompts]
+        if self.image:
+            questions = list(zip(prompts, media))
+
+        # Each distinct question is one conversation; an image of several questions is
+        # read once.
+        pictures: dict[str | None, Message] = {}
+        talks: dict[_Question, Conversation] = {}
+        for prompt, image in dict.fromkeys(questions):
+            if image not in pictures:
+                pictures[image] = self._picture(image) if self.image else Message()
+            message = {"role": "user", "content": prompt, **pictures[image]}
+            talks[prompt, image] = (message,)
+
         verdicts: dict[_Question, Verdict[T]] = {}
         for _ in range(self.repeats + 1):
             replies = self._replies(list(talks.values()))
             open_talks: dict[_Question, Conversation] = {}
             for (question, talk), reply in zip(talks.items(), replies):
-                verdicts[question] = verdict = _join_verdicts(
-                    verdicts.get(question), read(reply)
-                )
+                verdict = _join_verdicts(verdicts.get(question), read(reply))
+                verdicts[question] = verdict
                 if verdict.status in ("empty", "truncated", "invalid"):
-                    answer = {
-                        "role": "assistant",
-                        "content": reply.text.strip() or "(no answer)",
-                    }
-                    open_talks[question] = (
-                        *talk,
-                        answer,
-                        {"role": "user", "content": REMINDER},
-                    )
+                    # services refuse a message without content
+                    content = reply.text.strip() or "(no answer)"
+                    answer = {"role": "assistant", "content": content}
+                    reminder = {"role": "user", "content": REMINDER}
+                    open_talks[question] = (*talk, answer, reminder)
             talks = open_talks
+
         _warn(verdicts.values())
         return [verdicts[question] for question in questions]
 
@@ -221,6 +166,7 @@ class Judge:
                 "the judge has image: true, and an example has no image",
                 parameter="image",
             )
+
         file = media_file(media, self.images)
         try:
             return {
@@ -236,12 +182,11 @@ class Judge:
 
     def _replies(self, talks: Sequence[Conversation]) -> list[Reply]:
         """Return the replies from the cache and the model."""
-        cache = (
-            ReplyCache(self.backend.signature(), self.folder) if self.caches else None
-        )
+        cache = None
         replies: dict[int, Reply] = {}
         keys: list[str] = []
-        if cache is not None:
+        if self.caches:
+            cache = ReplyCache(self.backend.signature(), self.folder)
             keys = [cache.key(talk) for talk in talks]
             stored = cache.read(keys)
             replies = {
@@ -252,6 +197,7 @@ class Judge:
         def keep(position: int, reply: Reply) -> None:
             index = absent[position]
             replies[index] = reply
+            # a service that rejects a request today may accept it tomorrow
             if cache is not None and reply.finish != "rejected":
                 cache.store.add(keys[index], reply.to_record())
 
@@ -261,11 +207,9 @@ class Judge:
         finally:
             if cache is not None:
                 cache.store.close()
-        _log.info(
-            "judge: %d answers, %d of them from the cache",
-            len(talks),
-            len(talks) - len(absent),
-        )
+
+        n_stored = len(talks) - len(absent)
+        _log.info("judge: %d answers, %d of them from the cache", len(talks), n_stored)
         if len(replies) < len(talks):
             missing = len(talks) - len(replies)
             raise HarnessError(
@@ -290,16 +234,16 @@ def _warn(verdicts: Any) -> None:
     counts = Counter(verdict.status for verdict in verdicts)
     total = counts.total()
     valid = counts.pop("valid", 0)
-    if valid < total:
-        reasons = ", ".join(
-            f"{count} {status}" for status, count in counts.most_common()
-        )
-        _log.warning(
-            "judge: %d of %d prompts have no valid answer (%s)",
-            total - valid,
-            total,
-            reasons,
-        )
+    if valid == total:
+        return
+
+    reasons = [f"{count} {status}" for status, count in counts.most_common()]
+    _log.warning(
+        "judge: %d of %d prompts have no valid answer (%s)",
+        total - valid,
+        total,
+        ", ".join(reasons),
+    )
 
 
 JudgeSpec = Mapping[str, Any] | Backend | Judge
@@ -327,19 +271,20 @@ def resolve_judge(spec: object, metric: str) -> Judge:
     """
     if isinstance(spec, Judge):
         return spec
+
     if isinstance(spec, Mapping) and ("base_url" in spec) != ("path" in spec):
-        parameters = cast("Parameters", spec)
-        settings = {
-            name: value for name, value in parameters.items() if name in _SETTINGS
-        }
-        values = {
-            name: value for name, value in parameters.items() if name not in _SETTINGS
-        }
+        # Those of the judge itself are told from those of its model by their names.
+        settings: dict[str, Any] = {}
+        values: dict[str, Any] = {}
+        for name, value in cast("Parameters", spec).items():
+            (settings if name in _SETTINGS else values)[name] = value
         factory = Server if "base_url" in values else LocalModel
         check_parameters(f"judge of '{metric}'", factory, values)
         return Judge(factory(**values), **settings)
+
     if not isinstance(spec, Mapping) and isinstance(spec, Backend):
         return Judge(spec)
+
     raise HarnessError(
         f"{metric}: judge is {spec!r:.80}; expected {{base_url: ..., model: "
         f"...}} for a server, {{path: FOLDER}} for a local model, "

@@ -66,9 +66,15 @@ class JudgeMetric(MeanMetric):
                 "win-rate and fleur",
                 parameter="judge",
             )
-        needs |= {"images"} if self.judge.image else set[str]()
+
         self.unanswered = unanswered
         self.settings = settings
+
+        if self.judge.image:
+            needs |= {"images"}
+        depends_on = needs & {"references"}
+        if self.of_all_candidates:
+            depends_on |= {"candidates"}
         references = int("references" in needs)
         self.spec = MetricSpec(
             name,
@@ -79,8 +85,7 @@ class JudgeMetric(MeanMetric):
             min_texts=1 + references,
             untestable="asks a judge model",
             details_of_undefined=True,
-            depends_on=(needs & {"references"})
-            | ({"candidates"} if self.of_all_candidates else set[str]()),
+            depends_on=depends_on,
         )
 
     def ask_each(
@@ -92,14 +97,13 @@ class JudgeMetric(MeanMetric):
         """Return the verdicts on the candidates of each example; ``prompt_of`` maps an
         example and a candidate to the prompt.
         """
-        questions = [
-            (prompt_of(item, caption), item.media)
-            for item in batch.sets
-            for caption in item.candidates
-        ]
-        verdicts = self.judge.ask(
-            [prompt for prompt, _ in questions], read, [media for _, media in questions]
-        )
+        texts: list[str] = []
+        media: list[str | None] = []
+        for item in batch.sets:
+            for caption in item.candidates:
+                texts.append(prompt_of(item, caption))
+                media.append(item.media)
+        verdicts = self.judge.ask(texts, read, media)
         return [
             verdicts[start : start + batch.n]
             for start in range(0, len(verdicts), batch.n)
@@ -112,14 +116,9 @@ class JudgeMetric(MeanMetric):
 
     def signature(self) -> str:
         """Return the name, the settings and the signature of the judge."""
-        settings = [
-            *self.settings,
-            *(
-                []
-                if self.unanswered == "undefined"
-                else [f"unanswered:{self.unanswered}"]
-            ),
-        ]
+        settings = list(self.settings)
+        if self.unanswered != "undefined":
+            settings.append(f"unanswered:{self.unanswered}")
         return "|".join([self.spec.name, *settings, self.judge.signature()])
 
     def scale_note(
@@ -142,12 +141,11 @@ class JudgeMetric(MeanMetric):
         is_graded = ~np.isnan(grades[:, 0])
         if low != 0 or high < LARGE_SCALE or not is_graded.any():
             return {}
+
         means = (grades * high)[is_graded]
-        n_answers = (
-            counts[is_graded, : len(STATUSES)].sum(axis=1)
-            if self.unanswered == "lowest"
-            else counts[is_graded, 0]
-        )
+        n_answers = counts[is_graded, 0]
+        if self.unanswered == "lowest":
+            n_answers = counts[is_graded, : len(STATUSES)].sum(axis=1)
         # A sum of whole grades is whole, whatever their mean is.
         sums: np.ndarray = means * n_answers[:, None]
         has_fractions = bool((np.abs(sums - np.round(sums)) > WHOLE).any())

@@ -94,6 +94,8 @@ class LocalModel(LoadsModel):
             raise InputError(
                 f"the judge cannot be loaded: {reason}", str(self.path)
             ) from error
+
+        # answers follow the prompts, which end in one column
         tokenizer.padding_side = "left"
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
@@ -109,9 +111,8 @@ class LocalModel(LoadsModel):
         order = sorted(range(len(texts)), key=lambda index: (len(texts[index]), index))
         for start in range(0, len(order), self.batch_size):
             rows = order[start : start + self.batch_size]
-            for index, reply in zip(
-                rows, self._batch([texts[index] for index in rows])
-            ):
+            replies = self._batch([texts[index] for index in rows])
+            for index, reply in zip(rows, replies):
                 store(index, reply)
 
     def _text(self, conversation: Conversation) -> str:
@@ -131,6 +132,7 @@ class LocalModel(LoadsModel):
         inputs = tokenizer(
             texts, padding=True, return_tensors="pt", add_special_tokens=special
         ).to(self.device)
+
         with torch.inference_mode():
             out = model.generate(
                 input_ids=inputs["input_ids"],
@@ -140,6 +142,7 @@ class LocalModel(LoadsModel):
                 max_new_tokens=self.max_tokens,
                 pad_token_id=tokenizer.pad_token_id,
             )
+
         stops: int | list[int] | None = model.generation_config.eos_token_id
         ends = set[int | None](stops if isinstance(stops, list) else [stops])
         answers = out[:, inputs["input_ids"].shape[1] :].tolist()

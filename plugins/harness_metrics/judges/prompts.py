@@ -27,9 +27,8 @@ def with_image(template: str) -> str:
     >>> with_image("Grade one caption of an image that you cannot see. Ignore it.")
     'Grade one caption of the image above. Ignore it.'
     """
-    text = template.replace("an image that you cannot see", "the image above").replace(
-        "You cannot see the image. ", ""
-    )
+    text = template.replace("an image that you cannot see", "the image above")
+    text = text.replace("You cannot see the image. ", "")
     return text.replace("of the same image follow", "of the image above follow")
 
 
@@ -53,17 +52,14 @@ def quote_caption(caption: str) -> str:
 
 def context(references: Sequence[str], source: str | None) -> str:
     """Return the paragraphs with references and source text, empty without both."""
-    paragraphs = (
-        [f"\nText that the caption is based on:\n{quote_caption(source)}"]
-        if source is not None
-        else []
-    )
-    paragraphs += (
-        [f"\nCaptions by people of the same image:\n{listing(references)}"]
-        if references
-        else []
-    )
-    return "\n".join(paragraph + "\n" for paragraph in paragraphs)
+    paragraphs: list[str] = []
+    if source is not None:
+        text = quote_caption(source)
+        paragraphs.append(f"\nText that the caption is based on:\n{text}\n")
+    if references:
+        text = listing(references)
+        paragraphs.append(f"\nCaptions by people of the same image:\n{text}\n")
+    return "\n".join(paragraphs)
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
@@ -73,11 +69,9 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     >>> fill('{a} {"a": {b}}', {"a": "{b}", "b": "2"})
     '{b} {"a": 2}'
     """
-    return re.sub(
-        r"\{(" + "|".join(map(re.escape, values)) + r")\}",
-        lambda match: values[match[1]],
-        template,
-    )
+    # one pass over the template: braces in the values stay as they are
+    pattern = r"\{(" + "|".join(map(re.escape, values)) + r")\}"
+    return re.sub(pattern, lambda match: values[match[1]], template)
 
 
 def check_template(template: str, names: Sequence[str], metric: str) -> str:

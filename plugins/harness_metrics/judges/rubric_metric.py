@@ -81,19 +81,23 @@ class Rubric(JudgeMetric):
         self.low, self.high = _scale(scale)
         self.references = references
         self.source = source
+
         judge = resolve_judge(judge, "rubric")
         self.prompt = prompts.check_template(
             prompt or judge.default_prompt(prompts.RUBRIC),
             ("candidate", "criteria"),
             "rubric",
         )
+
         needs = frozenset({"references"} if references else ())
         settings = [
             f"scale:{self.low:g}-{self.high:g}",
             f"criteria:{json.dumps(self.criteria, sort_keys=True)}",
         ]
-        settings += [] if source else ["no-source"]
-        settings += [] if references else ["no-references"]
+        if not source:
+            settings.append("no-source")
+        if not references:
+            settings.append("no-references")
         super().__init__(
             "rubric",
             judge,
@@ -111,28 +115,26 @@ class Rubric(JudgeMetric):
         of_examples = self.ask_each(
             batch, self._prompt, lambda reply: verdict_of(reply, read)
         )
-        return np.stack(
-            [
-                np.concatenate([self._scores(verdicts), count_answers(verdicts)])
-                for verdicts in of_examples
-            ]
-        )
+        rows = [
+            np.concatenate([self._scores(verdicts), count_answers(verdicts)])
+            for verdicts in of_examples
+        ]
+        return np.stack(rows)
 
     def _scores(self, verdicts: Sequence[Verdict[tuple[float, ...]]]) -> np.ndarray:
         """Return the mean over criteria and the mean of each criterion,
         shape (1 + k,), on [0, 1].
         """
-        lowest = (self.low,) * len(self.criteria)
         values: list[tuple[float, ...]] = [
             verdict.value for verdict in verdicts if verdict.value is not None
         ]
-        values += (
-            [lowest] * (len(verdicts) - len(values))
-            if self.unanswered == "lowest"
-            else []
-        )
+        if self.unanswered == "lowest":
+            lowest = (self.low,) * len(self.criteria)
+            values += [lowest] * (len(verdicts) - len(values))
         if not values:
             return np.full(1 + len(self.criteria), np.nan)
+
+        # sorted: the sums do not depend on the order of the candidates
         grades: np.ndarray = np.asarray(sorted(values)).mean(axis=0)
         means = (grades - self.low) / (self.high - self.low)
         return np.concatenate([[means.mean()], means])
@@ -140,35 +142,29 @@ class Rubric(JudgeMetric):
     def _prompt(self, item: CaptionSet, caption: str) -> str:
         references = item.references if self.references else ()
         source = item.source if self.source else None
-        names = list(self.criteria)
-        return prompts.fill(
-            self.prompt,
-            {
-                "candidate": prompts.quote_caption(caption),
-                "context": prompts.context(references, source),
-                "criteria": "\n".join(
-                    f"- {name}: {text}" for name, text in self.criteria.items()
-                ),
-                "low": f"{self.low:g}",
-                "high": f"{self.high:g}",
-                "form": "{"
-                + ", ".join(
-                    f"{json.dumps(name, ensure_ascii=False)}: ..." for name in names
-                )
-                + "}",
-            },
-        )
+        criteria = [f"- {name}: {text}" for name, text in self.criteria.items()]
+        fields = [
+            f"{json.dumps(name, ensure_ascii=False)}: ..." for name in self.criteria
+        ]
+        values = {
+            "candidate": prompts.quote_caption(caption),
+            "context": prompts.context(references, source),
+            "criteria": "\n".join(criteria),
+            "low": f"{self.low:g}",
+            "high": f"{self.high:g}",
+            "form": "{" + ", ".join(fields) + "}",
+        }
+        return prompts.fill(self.prompt, values)
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return the mean of each criterion on [0, 1], and the counts, from statistics
         (B, d) of the defined examples.
         """
-        grades = stats[~np.isnan(stats[:, 0]), 1 : 1 + len(self.criteria)]
-        means: list[float] = grades.mean(axis=0).tolist() if len(grades) else []
         columns = stats[:, 1 : 1 + len(self.criteria)]
-        note = self.scale_note(
-            columns, stats[:, 1 + len(self.criteria) :], self.low, self.high
-        )
+        counts = stats[:, 1 + len(self.criteria) :]
+        grades = columns[~np.isnan(stats[:, 0])]
+        means: list[float] = grades.mean(axis=0).tolist() if len(grades) else []
+        note = self.scale_note(columns, counts, self.low, self.high)
         return {
             "criteria": dict(zip(self.criteria, means)),
             **super().details(stats),
@@ -177,11 +173,9 @@ class Rubric(JudgeMetric):
 
 
 def _criteria(criteria: object) -> dict[str, str]:
-    texts = (
-        cast("Mapping[str, str]", criteria)
-        if isinstance(criteria, Mapping)
-        else dict[str, str]()
-    )
+    texts: Mapping[str, str] = {}
+    if isinstance(criteria, Mapping):
+        texts = cast("Mapping[str, str]", criteria)
     names = {str(name).strip().casefold() for name in texts}
     if not names or "" in names or len(names) < len(texts):
         raise HarnessError(
@@ -194,16 +188,15 @@ def _criteria(criteria: object) -> dict[str, str]:
 
 
 def _scale(scale: object) -> tuple[float, float]:
-    values = (
-        list(cast("Sequence[object]", scale))
-        if isinstance(scale, (list, tuple))
-        else []
-    )
+    values: list[object] = []
+    if isinstance(scale, (list, tuple)):
+        values = list(cast("Sequence[object]", scale))
     numbers = [
         float(v)
         for v in values
         if isinstance(v, (int, float)) and not isinstance(v, bool)
     ]
+
     if len(numbers) != 2 or len(values) != 2 or not numbers[0] < numbers[1]:
         raise HarnessError(
             f"rubric: scale is {scale!r}; expected two ascending numbers, "

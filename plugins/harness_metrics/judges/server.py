@@ -88,12 +88,14 @@ class Server:
             first_wait=first_wait,
             parameters=parameters or {},
         )
-        self.fields = {
+
+        self.fields: dict[str, Any] = {
             "model": model,
             "temperature": temperature,
             "max_tokens": max_tokens,
-            **({} if seed is None else {"seed": seed}),
         }
+        if seed is not None:
+            self.fields["seed"] = seed
 
     def signature(self) -> str:
         """Return the address and the fields of the requests.
@@ -102,7 +104,8 @@ class Server:
         """
         body = {**self.client.rename_fields(self.fields), **self.extra}
         size = "" if self.max_side is None else f"|max_side:{self.max_side}"
-        return f"server:{self.client.base_url.rstrip('/')}|{json.dumps(body, sort_keys=True)}{size}"
+        address = self.client.base_url.rstrip("/")
+        return f"server:{address}|{json.dumps(body, sort_keys=True)}{size}"
 
     def complete(
         self, conversations: Sequence[Conversation], store: Callable[[int, Reply], None]
@@ -135,6 +138,7 @@ class Server:
                 if error.status not in _REJECTED:
                     failures.append(str(error))
                     return
+                # a filter rejects single prompts: an answer of its own kind
                 rejections.append(str(error))
                 reply = Reply("", "rejected")
             store(index, reply)
@@ -142,6 +146,8 @@ class Server:
         total = len(conversations)
         client = replace(self.client, api_key=read_key("judge", self.api_key_env))
         client.ask_all(ask, list(enumerate(conversations)))
+
+        # where all of several requests are rejected, it is not their content
         problems = failures or (rejections if len(rejections) == total > 1 else [])
         if problems:
             raise HarnessError(
@@ -172,27 +178,31 @@ def read_reply(value: object) -> Reply:
     without choices or message.
     """
     choices = _field(value, "choices")
-    choice = (
-        next(iter(cast("list[object]", choices)), None)
-        if isinstance(choices, list)
-        else None
-    )
+    choice = None
+    if isinstance(choices, list):
+        choice = next(iter(cast("list[object]", choices)), None)
     if not _is_object(choice):
         raise ValueError(f"no choices in {str(value)[:80]!r}")
     message = _field(choice, "message")
     finish = _field(choice, "finish_reason")
     if not _is_object(message):
         raise ValueError(f"a choice without message: {str(choice)[:80]!r}")
+
     content = _field(message, "content")
     refusal = _field(message, "refusal")
     if content is not None and not isinstance(content, str):
         raise ValueError(f"a message without text: {str(message)[:80]!r}")
-    refused = bool(refusal) or finish == "content_filter"
+
+    text = content or (refusal if isinstance(refusal, str) else "")
+    ending = "length" if finish == "length" else "stop"
+    if refusal or finish == "content_filter":
+        ending = "refused"
     usage = _field(value, "usage")
     return Reply(
-        content or (refusal if isinstance(refusal, str) else ""),
-        "refused" if refused else "length" if finish == "length" else "stop",
-        *(_tokens(usage, name) for name in ("prompt_tokens", "completion_tokens")),
+        text,
+        ending,
+        _tokens(usage, "prompt_tokens"),
+        _tokens(usage, "completion_tokens"),
         tokens=_read_tokens(_field(choice, "logprobs")),
     )
 
@@ -227,8 +237,6 @@ def _is_object(value: object) -> bool:
 
 def _tokens(usage: object, name: str) -> int:
     count = _field(usage, name)
-    return (
-        count
-        if isinstance(count, int) and not isinstance(count, bool) and count >= 0
-        else 0
-    )
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        return 0
+    return count

@@ -60,8 +60,6 @@ def plain(text: str) -> str:
     'A dog runs.'
     """
     line = " ".join(text.split())
-    return (
-        line[1:-1].strip()
-        if len(line) > 2 and line[0] in "\"“'" and line[-1] in "\"”'"
-        else line
-    )
+    if len(line) > 2 and line[0] in "\"“'" and line[-1] in "\"”'":
+        return line[1:-1].strip()
+    return line

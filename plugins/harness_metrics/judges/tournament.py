@@ -105,29 +105,31 @@ def arena(
     names = list(systems)
     size = _size(systems, references, sources)
     pairs = list(combinations(range(len(names)), 2))
-    duels = [
-        Duel(
-            systems[names[i]][k],
-            systems[names[j]][k],
-            tuple(references[k]) if references else (),
-            sources[k] if sources else None,
-            media[k] if media else None,
-        )
-        for k in range(size)
-        for i, j in pairs
-    ]
+
+    duels: list[Duel] = []
+    for k in range(size):
+        shown = tuple(references[k]) if references else ()
+        source = sources[k] if sources else None
+        image = media[k] if media else None
+        for i, j in pairs:
+            first = systems[names[i]][k]
+            second = systems[names[j]][k]
+            duels.append(Duel(first, second, shown, source, image))
+
     outcomes = fight(judge, duels, criterion, judge.default_prompt(prompts.ARENA))
     defined = [outcome for outcome in outcomes if not np.isnan(outcome.points)]
     if not defined:
         raise HarnessError(
             f"arena: none of {len(duels)} duels has a valid answer in both orders"
         )
+
     wins = _wins(outcomes, pairs, size, len(names))
+    # equal captions tie without a request
     verdicts = [
-        v
+        verdict
         for outcome in outcomes
-        for v in (outcome.forward, outcome.backward)
-        if v.requests
+        for verdict in (outcome.forward, outcome.backward)
+        if verdict.requests
     ]
     standings, order = _standings(names, wins, samples, seed, prior)
     return Ranking(
@@ -144,11 +146,9 @@ def arena(
 def _size(systems: Mapping[str, Sequence[str]], *others: Sequence[Any] | None) -> int:
     if len(systems) < 2:
         raise HarnessError(f"arena: found {len(systems)} systems; expected at least 2")
-    sizes = {len(captions) for captions in systems.values()} | {
-        len(captions_beside)
-        for captions_beside in others
-        if captions_beside is not None
-    }
+
+    sizes = {len(captions) for captions in systems.values()}
+    sizes |= {len(texts) for texts in others if texts is not None}
     if len(sizes) > 1 or not next(iter(sizes)):
         lengths = ", ".join(
             f"{name}: {len(captions)}" for name, captions in systems.items()
@@ -170,7 +170,8 @@ def _wins(
         for i, j in pairs:
             value = next(points).points
             if not np.isnan(value):
-                wins[k, i, j], wins[k, j, i] = value, 1.0 - value
+                wins[k, i, j] = value
+                wins[k, j, i] = 1.0 - value
     return wins
 
 
@@ -184,6 +185,7 @@ def _standings(
     n = len(names)
     flat = wins.reshape(size, n * n)
     values = strengths(wins.sum(axis=0), prior)
+
     # Examples are resampled, not duels: the duels of one image are not independent.
     draws = [
         strengths((w @ flat).reshape(-1, n, n), prior)
@@ -192,21 +194,30 @@ def _standings(
     resampled = np.concatenate(draws) if draws else values[None]
     system_ranks = ranks(values)
     resampled_places = ranks(resampled)
+
     duels = (wins + wins.transpose(0, 2, 1)).sum(axis=(0, 2))
     points = wins.sum(axis=(0, 2)) / np.where(duels > 0, duels, np.nan)
+
     order = sorted(range(n), key=lambda k: (-values[k], names[k]))
+    # without a decision all resamples are equal, and an interval would have no width
     decisive = bool((wins != wins.transpose(0, 2, 1)).any())
-    return tuple(
-        Standing(
+    standings: list[Standing] = []
+    for k in order:
+        rank_ends = (1, n)
+        ends = None
+        if decisive:
+            rank_ends = _whole(bootstrap.interval(resampled_places[:, k]))
+            ends = bootstrap.interval(resampled[:, k])
+        standing = Standing(
             names[k],
             int(system_ranks[k]),
-            _whole(bootstrap.interval(resampled_places[:, k])) if decisive else (1, n),
+            rank_ends,
             float(values[k]),
-            bootstrap.interval(resampled[:, k]) if decisive else None,
+            ends,
             float(points[k]),
         )
-        for k in order
-    ), order
+        standings.append(standing)
+    return tuple(standings), order
 
 
 def _whole(ends: tuple[float, float]) -> tuple[int, int]:

@@ -74,54 +74,48 @@ class WinRate(JudgeMetric):
             "win-rate",
         )
         key = prompts.prompt_key(f"{self.prompt}\n{self.criterion}")
-        needs, settings = (
-            (set[str](), "rival")
-            if rival
-            else ({"references"}, f"opponents:{opponents}")
-        )
-        super().__init__("win-rate", judge, unanswered, frozenset(needs), settings, key)
+
+        needs = frozenset({"references"})
+        settings = f"opponents:{opponents}"
+        if rival:
+            needs = frozenset[str]()
+            settings = "rival"
+        super().__init__("win-rate", judge, unanswered, needs, settings, key)
         self.spec = replace(self.spec, rival=rival)
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return points, first places, contradictions, duels, and counts of each
         example, shape (B, 4 + 9).
         """
+        # All duels of the batch are asked together, and divided by example afterwards.
         duels = [self._duels(item) for item in batch.sets]
-        outcomes = iter(
-            fight(
-                self.judge,
-                [duel for example_duels in duels for duel in example_duels],
-                self.criterion,
-                self.prompt,
-            )
-        )
-        return np.stack(
-            [
-                self._row([next(outcomes) for _ in example_duels])
-                for example_duels in duels
-            ]
-        )
+        all_duels = [duel for example_duels in duels for duel in example_duels]
+        outcomes = iter(fight(self.judge, all_duels, self.criterion, self.prompt))
+
+        rows = [
+            self._row([next(outcomes) for _ in example_duels])
+            for example_duels in duels
+        ]
+        return np.stack(rows)
 
     def _duels(self, item: CaptionSet) -> list[Duel]:
+        # sorted: the duels do not depend on the order of the texts
         references = sorted(item.references)
-        positions = range(min(self.opponents, len(references)))
-        return [
-            Duel(
-                caption,
-                references[k],
-                tuple(references[:k] + references[k + 1 :]),
-                item.source,
-                item.media,
-            )
-            for caption in sorted(item.candidates)
-            for k in positions
-        ]
+        n_opponents = min(self.opponents, len(references))
+        duels: list[Duel] = []
+        for caption in sorted(item.candidates):
+            for k in range(n_opponents):
+                others = tuple(references[:k] + references[k + 1 :])
+                duel = Duel(caption, references[k], others, item.source, item.media)
+                duels.append(duel)
+        return duels
 
     def _row(self, outcomes: list[Outcome]) -> np.ndarray:
         defined = [outcome for outcome in outcomes if not np.isnan(outcome.points)]
         score = mean_points(outcomes)
         if self.unanswered == "lowest":
             score = sum(outcome.points for outcome in defined) / len(outcomes)
+
         first_places = sum(outcome.for_first_place for outcome in defined)
         contradictions = sum(outcome.contradicts for outcome in defined)
         verdicts = [
@@ -130,24 +124,16 @@ class WinRate(JudgeMetric):
             for verdict in (outcome.forward, outcome.backward)
             if verdict.requests
         ]
-        return np.concatenate(
-            [
-                [score, first_places, contradictions, len(defined)],
-                count_answers(verdicts),
-            ]
-        )
+        numbers = [score, first_places, contradictions, len(defined)]
+        return np.concatenate([numbers, count_answers(verdicts)])
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return bias of position, contradictions, and counts, from statistics (B, 13)
         of the defined examples.
         """
         first_places, contradictions, duels = stats[:, 1:4].sum(axis=0).tolist()
-        shares = (
-            {
-                "first place": first_places / duels,
-                "contradictions": contradictions / duels,
-            }
-            if duels
-            else {}
-        )
+        shares: dict[str, object] = {}
+        if duels:
+            shares["first place"] = first_places / duels
+            shares["contradictions"] = contradictions / duels
         return {**shares, **super().details(stats)}

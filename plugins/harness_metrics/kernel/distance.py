@@ -35,11 +35,9 @@ class CosineDistance:
         self, *, embedding: str | Mapping[str, Any] | Embedding = "minilm"
     ) -> None:
         self.embedding: Embedding = registry.resolve("embeddings", embedding)
-        self.name = (
-            "bert"
-            if self.embedding.name == "minilm"
-            else f"cosine-{self.embedding.name}"
-        )
+        self.name = "bert"
+        if self.embedding.name != "minilm":
+            self.name = f"cosine-{self.embedding.name}"
         vars(self).update(fitted_fields(self.embedding))
 
     def signature(self) -> str:
@@ -50,11 +48,9 @@ class CosineDistance:
         """Return the distances of all pairs, float64, shape (B, N, N); values below 0
         by rounding are set to 0.
         """
-        distances = np.maximum(
-            1.0
-            - geometry.cosines(features.set_vectors(self.embedding, batch.text_ids)),
-            0.0,
-        )
+        vectors = features.set_vectors(self.embedding, batch.text_ids)
+        distances = np.maximum(1.0 - geometry.cosines(vectors), 0.0)
+
         upper = np.triu(distances, 1)
         distances = upper + upper.transpose(0, 2, 1)  # exactly symmetric
         distances[batch.text_ids[:, :, None] == batch.text_ids[:, None, :]] = 0.0

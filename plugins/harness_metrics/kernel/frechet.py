@@ -1,13 +1,13 @@
 """Frechet distance between Gaussian fits of two samples of vectors,
 without a d x d matrix.
 
-    |mu_C - mu_R|^2 + Tr(S_C + S_R - 2 (S_C S_R)^{1/2}),   covariances with n - 1; a single vector has covariance 0
+    |mu_C - mu_R|^2 + Tr(S_C + S_R - 2 (S_C S_R)^{1/2})
 
 (Dowson & Landau 1982; Chan et al. 2022, A.7, where the matrix square root is called the
-bottleneck.) For centred samples A (n, d) and B (m, d), Tr (S_C S_R)^{1/2} is the
-nuclear norm of the n x m matrix A B' / sqrt((n-1)(m-1)). This matrix and all other
-terms are read from the N x N Gram matrix, for the observed labels and for any
-relabeling.
+bottleneck.) Covariances have the divisor n - 1; that of a single vector is 0. For
+centred samples A (n, d) and B (m, d), Tr (S_C S_R)^{1/2} is the nuclear norm of the
+n x m matrix A B' / sqrt((n-1)(m-1)). This matrix and all other terms are read from the
+N x N Gram matrix, for the observed labels and for any relabeling.
 
 LAPACK computes the singular values of relabelings and of corpora. The number of an
 example needs none of its speed, and takes them from the eigenvalues of a symmetric
@@ -50,15 +50,14 @@ def _narrow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     for sample in (x.astype(np.float64), y.astype(np.float64)):
         mean = sample.mean(axis=1, keepdims=True)
         means.append(mean[:, 0])
-        factors.append(
-            np.linalg.qr(sample - mean, mode="r") / np.sqrt(sample.shape[1] - 1)
-        )
+        factor = np.linalg.qr(sample - mean, mode="r")
+        factors.append(factor / np.sqrt(sample.shape[1] - 1))
+
     a, b = factors
     nuclear = np.linalg.svd(a @ b.transpose(0, 2, 1), compute_uv=False).sum(axis=1)
     spread = sum(np.einsum("bij,bij->b", factor, factor) for factor in factors)
-    return np.maximum(
-        ((means[0] - means[1]) ** 2).sum(axis=1) + spread - 2.0 * nuclear, 0.0
-    )
+    between = ((means[0] - means[1]) ** 2).sum(axis=1)
+    return np.maximum(between + spread - 2.0 * nuclear, 0.0)
 
 
 def from_gram(inner: np.ndarray, n: int) -> np.ndarray:
@@ -84,6 +83,7 @@ def _sums_of_eigenvalues(across: np.ndarray) -> np.ndarray:
     batch, n, m = across.shape
     centred = across - across.mean(axis=1, keepdims=True)
     centred -= centred.mean(axis=2, keepdims=True)
+
     # With zeros beside a matrix and its transpose, the eigenvalues are the singular
     # values and their negatives. Those of (A B')' A B' would be their squares, of which
     # small ones lose half of their digits.
@@ -102,15 +102,15 @@ def relabel(inner: np.ndarray, labels: np.ndarray) -> np.ndarray:
     n = int(labels[0].sum())
     candidates = np.nonzero(labels)[1].reshape(number, n)
     references = np.nonzero(~labels)[1].reshape(number, size - n)
+
     out = np.empty((len(inner), number))
     for row, matrix in enumerate(inner):
         for start in range(0, number, _CHUNK):
             c = candidates[start : start + _CHUNK]
             r = references[start : start + _CHUNK]
-            within_c, across, within_r = (
-                matrix[a[:, :, None], b[:, None, :]]
-                for a, b in ((c, c), (c, r), (r, r))
-            )
+            within_c = matrix[c[:, :, None], c[:, None, :]]
+            across = matrix[c[:, :, None], r[:, None, :]]
+            within_r = matrix[r[:, :, None], r[:, None, :]]
             out[row, start : start + _CHUNK] = _distances(
                 within_c, across, within_r, _sums_of_lapack
             )
@@ -149,6 +149,8 @@ def _distances(
     mean_c = within_c.mean(axis=(1, 2))
     mean_r = within_r.mean(axis=(1, 2))
     means = mean_c + mean_r - 2.0 * across.mean(axis=(1, 2))
+
+    # the traces of the covariances; that of a single vector is 0
     spread = np.zeros(len(across))
     if n > 1:
         spread += (np.einsum("wii->w", within_c) - n * mean_c) / (n - 1)
@@ -160,6 +162,7 @@ def _distances(
         # other than 0. The root of a d x d matrix, the bottleneck of the usual formula,
         # is never taken.
         spread -= 2.0 * singular_sums(across) / np.sqrt((n - 1) * (m - 1))
+
     # Equal samples cancel to a rounding error, which may be negative.
     return np.maximum(means + spread, 0.0)
 
@@ -180,9 +183,8 @@ def _contract_products(across: np.ndarray) -> np.ndarray:
     rows, columns = across.shape[1:]
     # Centring the smaller sample by an orthonormal basis of the contrasts leaves one
     # column less than subtracting its mean would, and the same singular values.
-    narrow = (across.reshape(-1, columns) @ helmert(columns)).reshape(
-        -1, rows, columns - 1
-    )
+    products = across.reshape(-1, columns) @ helmert(columns)
+    narrow = products.reshape(-1, rows, columns - 1)
     return narrow - narrow.mean(axis=1, keepdims=True)
 
 

@@ -68,18 +68,18 @@ def whole_products(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     batch, size, width = vectors.shape
     products = np.empty((batch, size, size))
+
     # One text tells most examples with other vectors.
     exact: np.ndarray = are_whole(vectors[:, :1])
-    for rows in _parts(batch, 8 * size * width):
-        chosen = np.flatnonzero(exact[rows]) + rows.start
-        chosen = chosen[are_whole(vectors[chosen])]
+    for rows in _blocks(batch, 8 * size * width):
+        examples = np.flatnonzero(exact[rows]) + rows.start
+        examples = examples[are_whole(vectors[examples])]
         exact[rows] = False
-        whole = vectors[chosen].astype(np.float64)
-        products[chosen] = np.matmul(whole, whole.transpose(0, 2, 1))
-        exact[chosen] = (
-            np.diagonal(products[chosen], axis1=1, axis2=2).max(axis=1)
-            <= _LARGEST_WHOLE
-        )
+
+        numbers = vectors[examples].astype(np.float64)
+        products[examples] = np.matmul(numbers, numbers.transpose(0, 2, 1))
+        squared_lengths = np.diagonal(products[examples], axis1=1, axis2=2)
+        exact[examples] = squared_lengths.max(axis=1) <= _LARGEST_WHOLE
     return products, exact
 
 
@@ -101,17 +101,18 @@ def gram(vectors: np.ndarray) -> np.ndarray:
     """
     _, size, width = vectors.shape
     out, exact = whole_products(vectors)
+
     others = np.flatnonzero(~exact)
-    for part in _parts(len(others), 8 * size * width):
-        rows = others[part]
+    for block in _blocks(len(others), 8 * size * width):
+        rows = others[block]
         centred = vectors[rows].astype(np.float64)
         # Distances do not change when the mean is subtracted, but the Gram matrix loses
         # the large common term whose cancellation would cost digits.
         centred -= centred.mean(axis=1, keepdims=True)
         inner = np.matmul(centred, centred.transpose(0, 2, 1))
-        inner[
-            np.sqrt(np.einsum("bii->bi", inner).max(axis=1)) <= rounding(vectors[rows])
-        ] = 0.0
+
+        longest = np.sqrt(np.einsum("bii->bi", inner).max(axis=1))
+        inner[longest <= rounding(vectors[rows])] = 0.0
         out[rows] = inner
     return out
 
@@ -131,14 +132,15 @@ def cosines(vectors: np.ndarray) -> np.ndarray:
     Equal cosines of vectors of whole numbers have equal bits.
     """
     products, exact = whole_products(vectors)
-    lengths = np.diagonal(products[exact], axis1=1, axis2=2)
-    scale = lengths[:, :, None] * lengths[:, None, :]
+
     # The square of the cosine is a fraction of exact whole numbers, which a division
     # rounds once: equal fractions have equal bits, where a product with 1 / |x| would
     # round each of them in another way.
-    products[exact] = np.sign(products[exact]) * np.sqrt(
-        products[exact] ** 2 / np.where(scale > 0, scale, 1.0)
-    )
+    lengths = np.diagonal(products[exact], axis1=1, axis2=2)
+    scale = lengths[:, :, None] * lengths[:, None, :]
+    squares = products[exact] ** 2 / np.where(scale > 0, scale, 1.0)
+    products[exact] = np.sign(products[exact]) * np.sqrt(squares)
+
     if not exact.all():
         unit = unit_vectors(vectors[~exact])
         products[~exact] = np.matmul(unit, unit.transpose(0, 2, 1))
@@ -181,8 +183,8 @@ def squared_distances(inner: np.ndarray) -> np.ndarray:
     norms = np.einsum("bii->bi", inner)
     scale = norms[:, :, None] + norms[:, None, :]
     squared = scale - 2.0 * inner
-    # |x|^2 + |y|^2 - 2 <x, y> of equal vectors is a rounding error of either sign, and its square root would be 1e-8,
-    # not 0.
+    # |x|^2 + |y|^2 - 2 <x, y> of equal vectors is a rounding error of either sign, and
+    # its square root would be 1e-8, not 0.
     squared[squared <= _ROUNDING * scale] = 0.0
     return squared
 
@@ -202,11 +204,14 @@ def merge_close(distances: np.ndarray, precision: float = ties.FLOAT32) -> np.nd
     tolerance = ties.tolerance(ties.magnitude(flat), precision)
     order = np.argsort(flat, axis=1, kind="stable")
     ranked = np.take_along_axis(flat, order, axis=1)
+
+    # Runs of distances that are close to their neighbours take the first of the run.
     starts = np.ones(flat.shape, dtype=bool)
     # inf - inf: infinite distances are equal as they are
     with np.errstate(invalid="ignore"):
         starts[:, 1:] = ~(np.diff(ranked, axis=1) <= tolerance[:, None])
     first = np.maximum.accumulate(np.where(starts, np.arange(flat.shape[1]), 0), axis=1)
+
     out = np.empty_like(flat)
     np.put_along_axis(out, order, np.take_along_axis(ranked, first, axis=1), axis=1)
     return out.reshape(distances.shape)
@@ -237,18 +242,15 @@ def two_sample(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
     within_c, within_r = _pairs(kernel.shape[-1], n, estimator)
     if not within_c or not within_r:
         return np.full(len(kernel), np.nan)
-    sums = [block.sum(axis=(1, 2)) for block in (kernel[:, :n, :n], kernel[:, n:, n:])]
+
+    sum_c = kernel[:, :n, :n].sum(axis=(1, 2))
+    sum_r = kernel[:, n:, n:].sum(axis=(1, 2))
     if estimator == "unbiased":
         diagonal = np.einsum("bii->bi", kernel)
-        sums = [
-            sums[0] - diagonal[:, :n].sum(axis=1),
-            sums[1] - diagonal[:, n:].sum(axis=1),
-        ]
-    return (
-        sums[0] / within_c
-        + sums[1] / within_r
-        - 2.0 * kernel[:, :n, n:].mean(axis=(1, 2))
-    )
+        sum_c = sum_c - diagonal[:, :n].sum(axis=1)
+        sum_r = sum_r - diagonal[:, n:].sum(axis=1)
+    across = kernel[:, :n, n:].mean(axis=(1, 2))
+    return sum_c / within_c + sum_r / within_r - 2.0 * across
 
 
 def _pairs(size: int, n: int, estimator: str) -> tuple[int, int]:
@@ -293,6 +295,7 @@ def two_sample_form(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
     within_c, within_r = _pairs(n + m, n, estimator)
     if not within_c or not within_r:
         return np.full(kernel.shape, np.nan)
+
     # The statistic does not change with a constant. After the shift a constant kernel
     # is exactly 0, so that texts that are not told apart have the statistic 0 under
     # every label, and not rounding errors that would make p-values.
@@ -300,6 +303,7 @@ def two_sample_form(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
     sums = kernel.sum(axis=2)
     if estimator == "unbiased":
         sums = sums - np.einsum("bii->bi", kernel)
+
     # With s the labels: s'Ks = sum_p s_p K_p - sum of K over pairs with s_p = 1 and s_q
     # = 0, where K_p is a row sum, and likewise for 1 - s. All three means are then sums
     # over pairs with different labels, which is what a form evaluates. The row sums
@@ -310,6 +314,6 @@ def two_sample_form(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
     return form
 
 
-def _parts(batch: int, row_bytes: int) -> Iterator[slice]:
+def _blocks(batch: int, row_bytes: int) -> Iterator[slice]:
     step = max(1, CACHE_BYTES // row_bytes)
     return (slice(start, start + step) for start in range(0, batch, step))

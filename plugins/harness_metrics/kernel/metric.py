@@ -16,22 +16,9 @@ from harness.contracts import Batch, Explanation, Features, MeanMetric
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
 from harness.stats import forms, ties
-from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.bases.embedding_metric import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.kernel import frechet, geometry, mmd, sliced_wasserstein
-
-# --------------------------------------------------------------------------- energy distance
-# Energy distance (Szekely & Rizzo 2013) of two samples of vectors: 2 mean |c - r| -
-# mean |c - c'| - mean |r - r'|.
-
-
-def energy_kernel(inner: np.ndarray) -> np.ndarray:
-    """Return the negative distances (B, N, N) for Gram matrices (B, N, N): the kernel
-    whose MMD is the energy distance.
-    """
-    return -np.sqrt(geometry.squared_distances(inner))
-
-
-# --------------------------------------------------------------------------- metrics
+from harness_metrics.kernel.energy import energy_kernel
 
 
 class KernelMetric(EmbeddingMetric, MeanMetric):
@@ -98,19 +85,19 @@ class _TwoSampleMetric(KernelMetric):
                 f"{self.spec.name}: {sizes}; the U-statistic without one caption "
                 "needs groups of 3 and 2 references"
             )
+
         vectors = features.set_vectors(self.embedding, batch.text_ids)
 
         def compare(vectors: np.ndarray, n: int) -> np.ndarray:
-            return geometry.two_sample(
-                self._kernel(geometry.gram(vectors)), n, "unbiased"
-            )
+            kernel = self._kernel(geometry.gram(vectors))
+            return geometry.two_sample(kernel, n, "unbiased")
 
         # The width of MMD's kernel is that of the set without i: with one of the full
         # set, S(C without i) would depend on caption i.
-        without = [
+        left_out = [
             compare(np.delete(vectors, i, axis=1), batch.n - 1) for i in range(batch.n)
         ]
-        return compare(vectors, batch.n)[:, None] - np.stack(without, axis=1)
+        return compare(vectors, batch.n)[:, None] - np.stack(left_out, axis=1)
 
     def null(
         self, batch: Batch, features: Features, state: Any, labels: np.ndarray

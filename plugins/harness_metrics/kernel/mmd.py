@@ -1,9 +1,12 @@
 """Maximum mean discrepancy with a Gaussian kernel (Gretton et al. 2012) of two samples
 of vectors.
 
-    K(x, y) = exp(-|x - y|^2 / (2 sigma^2)),  sigma = half the median distance between any two of the N vectors
-    biased:    mean K(C, C) + mean K(R, R) - 2 mean K(C, R)                   (V-statistic, >= 0)
-    unbiased:  the same without the diagonals, divided by n(n-1) and m(m-1)   (may be negative)
+    K(x, y) = exp(-|x - y|^2 / (2 sigma^2))
+    biased:    mean K(C, C) + mean K(R, R) - 2 mean K(C, R)
+    unbiased:  the same without the diagonals, divided by n(n-1) and m(m-1)
+
+The biased one is a V-statistic, at least 0; the unbiased one may be negative. sigma is
+half the median distance between any two of the N vectors.
 
 Chan et al. 2022, section 3.3 and A.6 (the printed formula has a wrong sign and no
 means). sigma does not depend on the labels, so that the kernel is one matrix for all

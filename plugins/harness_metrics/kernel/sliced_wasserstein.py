@@ -69,23 +69,23 @@ def project_vectors(vectors: np.ndarray, projections: int, seed: int) -> np.ndar
     """
     axes = directions(vectors.shape[-1], projections, seed)
     lines = np.empty((len(vectors), projections, vectors.shape[1]))
-    for line, example_vectors, whole in zip(
-        lines, vectors, geometry.are_whole(vectors)
-    ):
-        line[:] = (
-            geometry.project_whole(example_vectors, axes)
-            if whole
-            else example_vectors.astype(np.float64) @ axes
-        ).T
+    is_whole = geometry.are_whole(vectors)
+    for row, example_vectors in enumerate(vectors):
+        if is_whole[row]:
+            coordinates = geometry.project_whole(example_vectors, axes)
+        else:
+            coordinates = example_vectors.astype(np.float64) @ axes
+        lines[row] = coordinates.T
+
     lines[np.ptp(lines, axis=2).max(axis=1) <= geometry.rounding(vectors)] = 0.0
     return lines
 
 
 def compare_samples(lines: np.ndarray, n: int, p: float) -> np.ndarray:
     """Return distances (B,) for coordinates (B, L, N) with the n candidates first."""
-    return _distance(
-        np.sort(lines[..., :n], axis=-1), np.sort(lines[..., n:], axis=-1), p
-    )
+    candidates = np.sort(lines[..., :n], axis=-1)
+    references = np.sort(lines[..., n:], axis=-1)
+    return _distance(candidates, references, p)
 
 
 def relabel(lines: np.ndarray, labels: np.ndarray, p: float) -> np.ndarray:
@@ -96,6 +96,7 @@ def relabel(lines: np.ndarray, labels: np.ndarray, p: float) -> np.ndarray:
     labels = np.asarray(labels, dtype=bool)
     batch, count, size = lines.shape
     n = int(labels[0].sum())
+
     out = np.empty((batch, len(labels)))
     step = max(1, _CHUNK_BYTES // (24 * count * size))
     for row in range(batch):
@@ -135,21 +136,15 @@ def _distance(first: np.ndarray, second: np.ndarray, p: float) -> np.ndarray:
     plan = coupling(first.shape[-1], second.shape[-1])
     gaps = np.abs(first[..., plan.first] - second[..., plan.second])
     if p <= 2:
-        return _to_power(
-            _weigh(_to_power(gaps, p), plan.weights).mean(axis=-1), 1.0 / p
-        )
+        powers = _weigh(_to_power(gaps, p), plan.weights)
+        return _to_power(powers.mean(axis=-1), 1.0 / p)
+
     # Higher powers overflow in some units: divide by the power of two above the largest
     # gap.
     unit = np.ldexp(1.0, np.frexp(gaps.max(axis=(-2, -1)))[1])
-    return (
-        _to_power(
-            _weigh(_to_power(gaps / unit[..., None, None], p), plan.weights).mean(
-                axis=-1
-            ),
-            1.0 / p,
-        )
-        * unit
-    )
+    scaled = gaps / unit[..., None, None]
+    powers = _weigh(_to_power(scaled, p), plan.weights)
+    return _to_power(powers.mean(axis=-1), 1.0 / p) * unit
 
 
 def _weigh(values: np.ndarray, weights: np.ndarray) -> np.ndarray:

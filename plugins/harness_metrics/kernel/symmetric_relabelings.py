@@ -30,11 +30,10 @@ def chunks(n: int, m: int, size: int) -> Iterator[np.ndarray]:
 
     Examples
     --------
-    >>> (
-    ...     [chunk.astype(int).tolist() for chunk in chunks(1, 1, 10)],
-    ...     sum(map(len, chunks(2, 3, 4))),
-    ... )
-    ([[[1, 0]]], 10)
+    >>> [chunk.astype(int).tolist() for chunk in chunks(1, 1, 10)]
+    [[[1, 0]]]
+    >>> sum(map(len, chunks(2, 3, 4)))
+    10
     """
     remaining = permutation.count(n, m) // (2 if n == m else 1)
     for chunk in permutation.chunks(n, m, size):

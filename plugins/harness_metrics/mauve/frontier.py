@@ -44,9 +44,9 @@ def area(
 
     Examples
     --------
-    >>> area(
-    ...     np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([[0.5, 0.5], [0.0, 1.0]])
-    ... ).round(4).tolist()
+    >>> p = np.array([[0.5, 0.5], [1.0, 0.0]])
+    >>> q = np.array([[0.5, 0.5], [0.0, 1.0]])
+    >>> area(p, q).round(4).tolist()
     [1.0, 0.0041]
     """
     p = np.asarray(p, dtype=np.float64)
@@ -54,6 +54,7 @@ def area(
     shape = p.shape[:-1]
     p = p.reshape(-1, p.shape[-1])
     q = q.reshape(-1, q.shape[-1])
+
     step = max(1, _CHUNK // (points * p.shape[-1]))
     areas = [
         _area(p[i : i + step], q[i : i + step], scaling, points)
@@ -68,10 +69,8 @@ def _area(p: np.ndarray, q: np.ndarray, scaling: float, points: int) -> np.ndarr
     # The weights stop short of 0 and 1, where one divergence would be infinite; the
     # curve is closed by its known ends instead. [histogram, point, bucket]
     mixture = weights * p[:, None, :] + (1 - weights) * q[:, None, :]
-    x, y = (
-        exp(-scaling * _divergence(histogram[:, None, :], mixture))
-        for histogram in (q, p)
-    )
+    x = exp(-scaling * _divergence(q[:, None, :], mixture))
+    y = exp(-scaling * _divergence(p[:, None, :], mixture))
     return area_of_curve(x, y)
 
 

@@ -22,14 +22,14 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.errors import require
-from harness_metrics.kernel.geometry import merge_close, unit_vectors
+from harness_metrics.kernel.geometry import merge_close
+from harness_metrics.mauve.components import (
+    EQUAL,
+    EXPLAINED,
+    canonical_key,
+    reduce_dimensions,
+)
 
-EXPLAINED = 0.9
-"""Share of the variance that the principal components hold."""
-EQUAL = 1e-9
-"""Variances, distances and sums of squares that differ by this much or less, relative
-to the largest, differ by rounding alone.
-"""
 _ROWS = 8192
 """Points whose distances are in memory at a time."""
 _SINGLE = float(np.finfo(np.float32).eps)
@@ -73,118 +73,27 @@ def buckets(
     labels = points.in_order_of_vectors(
         clusters(points.coordinates, k, seed=seed, redo=redo, max_iter=max_iter)
     )
-    return _same_for_equal(np.asarray(vectors)[None], labels[None])[0]
+    return join_equal(np.asarray(vectors)[None], labels[None])[0]
 
 
-def many_buckets(
-    vectors: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 100
-) -> np.ndarray:
-    """Return the buckets (B, N), int64, of many small sets of vectors (B, N, d),
-    each quantised on its own.
-    """
-    points, order = _small_coordinates(vectors)
-    batch, size, _ = points.shape
-    rng = np.random.default_rng([seed, size, k])
-    # All sets of one shape start from the same positions of their sorted points: the
-    # buckets of an example do not depend on the batch that holds it. [redo, k]
-    starts = np.stack([rng.permutation(size)[np.arange(k) % size] for _ in range(redo)])
-    out = np.empty((batch, size), dtype=np.int64)
-    np.put_along_axis(
-        out, order, _lloyd_batch(points, points[:, starts], max_iter), axis=1
-    )
-    return _same_for_equal(vectors, out)
-
-
-def _same_for_equal(vectors: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def join_equal(vectors: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return labels (B, N) with equal vectors in one bucket;
     rounding may have split them at a tie.
     """
-    order = np.argsort(_canonical_key(vectors), axis=1, kind="stable")
+    order = np.argsort(canonical_key(vectors), axis=1, kind="stable")
     ranked = np.take_along_axis(vectors, order[:, :, None], axis=1)
     starts = np.ones(order.shape, dtype=bool)
     starts[:, 1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=2)
     size: int = order.shape[1]
+
     # Sorting by the key puts equal vectors side by side; each takes the label of the
     # first of its run.
     first = np.maximum.accumulate(np.where(starts, np.arange(size), 0), axis=1)
+    of_first = np.take_along_axis(order, first, axis=1)
+
     out = np.empty_like(labels)
-    np.put_along_axis(
-        out,
-        order,
-        np.take_along_axis(labels, np.take_along_axis(order, first, axis=1), axis=1),
-        axis=1,
-    )
+    np.put_along_axis(out, order, np.take_along_axis(labels, of_first, axis=1), axis=1)
     return out
-
-
-def _canonical_key(points: np.ndarray) -> np.ndarray:
-    """Return a sort key (..., N) of points (..., N, r) that depends on the point alone;
-    a random projection, in practice unique.
-    """
-    width: int = points.shape[-1]
-    return (points * np.random.default_rng(width).standard_normal(width)).sum(axis=-1)
-
-
-class Points(NamedTuple):
-    """Vectors on their leading principal components,
-    in an order that depends on the set of vectors alone.
-    """
-
-    coordinates: np.ndarray
-    """Shape (N, r)."""
-    order: np.ndarray
-    """Index of the vector of each point, shape (N,)."""
-
-    def in_order_of_vectors(self, labels: np.ndarray) -> np.ndarray:
-        """Return labels (N,) of the points in the order of the vectors."""
-        out = np.empty_like(labels)
-        out[self.order] = labels
-        return out
-
-
-def reduce_dimensions(vectors: np.ndarray, explained: float = EXPLAINED) -> Points:
-    """Return unit vectors on their leading principal components.
-
-    r is the smallest number of components of the vectors (N, d) that hold at least the
-    share ``explained`` of the variance, or a larger one where the next components have
-    the variance of the last.
-    """
-    points = unit_vectors(vectors)
-    # Random starts select positions. In sorted order the same points are selected
-    # whatever the order of the texts, which makes the metric a function of the set.
-    order = np.argsort(_canonical_key(points), kind="stable")
-    points = points[order]
-    points -= points.mean(axis=0)
-    if len(points) <= points.shape[1]:
-        values, axes = _principal_axes(points @ points.T)
-        coordinates = axes * np.sqrt(values)
-    else:
-        values, axes = _principal_axes(points.T @ points)
-        coordinates = points @ axes
-    return Points(coordinates[:, _leading(values, explained)], order)
-
-
-def _principal_axes(products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues (..., n), descending and at least 0, and eigenvectors
-    (..., n, n) of matrices (..., n, n).
-    """
-    # For centred points X, X'X has the principal axes as eigenvectors. XX' has the same
-    # eigenvalues other than 0, and its eigenvectors times their roots are the
-    # coordinates themselves.
-    values, axes = np.linalg.eigh(products)
-    return np.maximum(values[..., ::-1], 0.0), axes[..., ::-1]
-
-
-def _leading(values: np.ndarray, explained: float) -> np.ndarray:
-    """Return which components are kept, bool, shape (..., r),
-    for their variances (..., r) in descending order.
-    """
-    # A component is needed while those before it hold less than the share.
-    before = np.cumsum(values, axis=-1) - values
-    needed = before < (1.0 - EQUAL) * explained * values.sum(axis=-1, keepdims=True)
-    needed[..., 0] = True
-    smallest = np.where(needed, values, np.inf).min(axis=-1, keepdims=True)
-    return values >= smallest - EQUAL * values[..., :1]
 
 
 def clusters(
@@ -205,19 +114,19 @@ def clusters(
         raise ValueError(f"k-means needs k >= 1; found {k}")
     cloud = _Cloud.of(np.asarray(points, dtype=np.float64))
     k = min(k, len(points))
-    labels = list[np.ndarray]()
+
+    runs = list[np.ndarray]()
     costs = list[float]()
     for start in range(redo):
         rng = np.random.default_rng([seed, start])
         centres = cloud.points[rng.choice(len(points), size=k, replace=False)]
-        centres, found = _lloyd(cloud, centres, max_iter)
-        labels.append(found)
-        costs.append(float(_squared_distances(cloud.points, centres, found).sum()))
-    return labels[
-        int(
-            np.argmax(np.array(costs) <= min(costs) + EQUAL * cloud.scale * len(points))
-        )
-    ]
+        centres, labels = _lloyd(cloud, centres, max_iter)
+        runs.append(labels)
+        costs.append(float(_squared_distances(cloud.points, centres, labels).sum()))
+
+    # of runs that are equally good up to rounding the first
+    bound = min(costs) + EQUAL * cloud.scale * len(points)
+    return runs[int(np.argmax(np.array(costs) <= bound))]
 
 
 class _Cloud(NamedTuple):
@@ -258,10 +167,12 @@ def _nearest(cloud: _Cloud, centres: np.ndarray) -> np.ndarray:
     those whose distances are equal.
     """
     labels = np.empty(len(cloud.points), dtype=np.int64)
-    # |x - c|^2 = |x|^2 - 2 (<x, c> - |c|^2 / 2): the nearest centre has the largest bracket.
+    # |x - c|^2 = |x|^2 - 2 (<x, c> - |c|^2 / 2): the nearest centre has the largest
+    # bracket.
     half = 0.5 * (centres**2).sum(axis=1)
     single_centres = centres.astype(np.float32)
     single_half = half.astype(np.float32)
+
     # Products in float32 take half the time. They settle all points but the few whose
     # two nearest centres are closer to each other than the errors of r products and
     # sums, and those are compared in float64.
@@ -272,13 +183,13 @@ def _nearest(cloud: _Cloud, centres: np.ndarray) -> np.ndarray:
         closeness -= single_half
         nearest = closeness.argmax(axis=1)
         best = np.take_along_axis(closeness, nearest[:, None], axis=1)
-        unsettled = np.flatnonzero(
-            np.count_nonzero(closeness >= best - np.float32(error), axis=1) > 1
-        )
+
+        is_near = closeness >= best - np.float32(error)
+        unsettled = np.flatnonzero(np.count_nonzero(is_near, axis=1) > 1)
         exact = cloud.points[rows][unsettled] @ centres.T - half
-        nearest[unsettled] = (
-            exact >= exact.max(axis=1, keepdims=True) - EQUAL * cloud.scale
-        ).argmax(axis=1)
+        is_nearest = exact >= exact.max(axis=1, keepdims=True) - EQUAL * cloud.scale
+        nearest[unsettled] = is_nearest.argmax(axis=1)
+
         labels[rows] = nearest
     return labels
 
@@ -289,14 +200,12 @@ def _squared_distances(
     """Return the squared distances (N,) of points (N, r) from the centres (k, r) of
     their clusters (N,).
     """
-    parts = [
-        (
-            (points[start : start + _ROWS] - centres[labels[start : start + _ROWS]])
-            ** 2
-        ).sum(axis=1)
-        for start in range(0, len(points), _ROWS)
-    ]
-    return np.concatenate(parts)
+    blocks: list[np.ndarray] = []
+    for start in range(0, len(points), _ROWS):
+        rows = slice(start, start + _ROWS)
+        differences = points[rows] - centres[labels[rows]]
+        blocks.append((differences**2).sum(axis=1))
+    return np.concatenate(blocks)
 
 
 def _means(points: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
@@ -307,6 +216,7 @@ def _means(points: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> np.nd
     sparse = require("scipy.sparse", needed_by="k-means")
     k = len(centres)
     sizes = np.bincount(labels, minlength=k)
+
     # One row per point with a single 1: the product sums points of a cluster, in the
     # order of the points.
     belongs = sparse.csr_matrix(
@@ -315,78 +225,11 @@ def _means(points: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> np.nd
     )
     sums: np.ndarray = belongs.T @ points
     out = sums / np.maximum(sizes, 1)[:, None]
+
     empty = np.flatnonzero(sizes == 0)
     if len(empty):
         # An empty cluster would waste a bucket; the worst-fitting point starts it anew.
-        squared = merge_close(_squared_distances(points, centres, labels)[None], EQUAL)[
-            0
-        ]
+        squared = _squared_distances(points, centres, labels)
+        (squared,) = merge_close(squared[None], EQUAL)
         out[empty] = points[np.argsort(-squared, kind="stable")[: len(empty)]]
     return out
-
-
-# --------------------------------------------------------------------------- many small sets
-def _small_coordinates(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return principal coordinates (B, N, N) of vectors (B, N, d) in canonical order,
-    dropped components 0, and the order (B, N).
-    """
-    points = unit_vectors(vectors)
-    order = np.argsort(_canonical_key(points), axis=1, kind="stable")
-    points = np.take_along_axis(points, order[:, :, None], axis=1)
-    points -= points.mean(axis=1, keepdims=True)
-    values, axes = _principal_axes(points @ points.transpose(0, 2, 1))
-    return axes * np.sqrt(np.where(_leading(values, EXPLAINED), values, 0.0))[
-        :, None, :
-    ], order
-
-
-def _lloyd_batch(points: np.ndarray, centres: np.ndarray, max_iter: int) -> np.ndarray:
-    """Return the best of R runs of Lloyd's iteration, shape (B, N), on points (B, N, r)
-    from centres (B, R, k, r).
-    """
-    k: int = centres.shape[2]
-    labels, cost = _nearest_batch(points, centres)
-    for _ in range(max_iter - 1):
-        previous = labels
-        # [B, R, k, N]
-        one_hot = (labels[:, :, None, :] == np.arange(k)[:, None]).astype(np.float64)
-        sizes = one_hot.sum(axis=3, keepdims=True)
-        sums = (one_hot.reshape(len(points), -1, points.shape[1]) @ points).reshape(
-            centres.shape
-        )
-        centres = np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
-        labels, cost = _nearest_batch(points, centres)
-        if np.array_equal(labels, previous):
-            break
-    variance = (points**2).sum(axis=(1, 2))[:, None]
-    best: np.ndarray = (
-        cost <= cost.min(axis=1, keepdims=True) + EQUAL * variance
-    ).argmax(axis=1)
-    return labels[np.arange(len(labels)), best]
-
-
-def _nearest_batch(
-    points: np.ndarray, centres: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nearest of centres (B, R, k, r) to each of points (B, N, r), shape (B,
-    R, N), and the sums of squares (B, R).
-
-    It is the first of those whose distances are equal.
-    """
-    batch, runs, k, width = centres.shape
-    norms = np.einsum("bnd,bnd->bn", points, points)
-    cross = (
-        centres.reshape(batch, runs * k, width) @ points.transpose(0, 2, 1)
-    ).reshape(batch, runs, k, -1)
-    squared = (
-        np.einsum("brkd,brkd->brk", centres, centres)[..., None]
-        - 2 * cross
-        + norms[:, None, None, :]
-    )
-    equal = EQUAL * norms.max(axis=1)[:, None, None, None]
-    labels: np.ndarray = (squared <= squared.min(axis=2, keepdims=True) + equal).argmax(
-        axis=2
-    )
-    return labels, np.take_along_axis(squared, labels[:, :, None, :], axis=2).sum(
-        axis=(2, 3)
-    )

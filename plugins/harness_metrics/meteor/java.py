@@ -54,26 +54,15 @@ class JavaMeteor:
     def __init__(self, memory: str = "2G") -> None:
         # the jar reads the paraphrases from data/ in its own folder
         sources = find_sources()
-        command = [
-            *java_command(needed_by="METEOR (engine: java)", memory=memory),
-            "-Dfile.encoding=UTF-8",
-        ]
+        java = java_command(needed_by="METEOR (engine: java)", memory=memory)
+        options = ["-", "-", "-stdio", "-l", "en", "-norm"]
         self._process = subprocess.Popen(
-            [
-                *command,
-                "-jar",
-                str(sources.jar),
-                "-",
-                "-",
-                "-stdio",
-                "-l",
-                "en",
-                "-norm",
-            ],
+            [*java, "-Dfile.encoding=UTF-8", "-jar", str(sources.jar), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+
         self._errors: deque[str] = deque(maxlen=20)  # last lines of standard error
         threading.Thread(
             target=drain, args=(self._process.stderr, self._errors), daemon=True
@@ -118,17 +107,20 @@ class JavaMeteor:
         rows = [
             " ".join(f"{value:.1f}" for value in row) for row in statistics.tolist()
         ]
+        if not rows:
+            return np.zeros(0), 0.0
+
+        # An answer has the scores of the segments, and that of all of them last.
         segments: list[float] = []
         for first in range(0, len(rows), _SEGMENTS_PER_REQUEST):
             block = rows[first : first + _SEGMENTS_PER_REQUEST]
-            segments += [
-                float(line)
-                for line in self._ask([" ||| ".join(["EVAL", *block])], len(block) + 1)
-            ][:-1]
-        if not rows:
-            return np.zeros(0), 0.0
-        answers = self._ask([" ||| ".join(["EVAL", *rows])], len(rows) + 1)
-        return np.array(segments), float(list(answers)[-1])
+            request = " ||| ".join(["EVAL", *block])
+            answers = list(self._ask([request], len(block) + 1))
+            segments += [float(line) for line in answers[:-1]]
+
+        request = " ||| ".join(["EVAL", *rows])
+        answers = list(self._ask([request], len(rows) + 1))
+        return np.array(segments), float(answers[-1])
 
     def _ask(self, lines: Sequence[str], n_answers: int) -> Iterator[str]:
         """Send all lines and yield ``n_answers`` answers; a second thread writes, so
@@ -170,9 +162,8 @@ class JavaMeteor:
 def _request(number: int, hypothesis: str, references: Sequence[str]) -> str:
     if not references:
         raise InputError("a hypothesis needs at least one reference", f"pair {number}")
-    return " ||| ".join(
-        ["SCORE", *(_field(text) for text in (*references, hypothesis))]
-    )
+    fields = [_field(text) for text in (*references, hypothesis)]
+    return " ||| ".join(["SCORE", *fields])
 
 
 def _field(text: str) -> str:
@@ -227,22 +218,19 @@ class JavaTexts:
         """
         texts = list(self._ids)
         hyps, refs = np.nonzero(pairs)
-        id_pairs = np.stack(
-            [text_ids[:, hyps].ravel(), text_ids[:, refs].ravel()], axis=1
-        )
+        sides = [text_ids[:, hyps].ravel(), text_ids[:, refs].ravel()]
+        id_pairs = np.stack(sides, axis=1)
         distinct, inverse = np.unique(id_pairs, axis=0, return_inverse=True)
+
         rows: list[list[int]] = distinct.tolist()
         statistics = self._jar.statistics(
             (texts[hyp], [texts[ref]]) for hyp, ref in rows
         )
-        scores = self._jar.evaluate(statistics)[0][inverse].reshape(
-            len(text_ids), len(hyps)
-        )
-        answers = (
-            statistics[inverse]
-            .reshape(len(text_ids), len(hyps), N_STATISTICS)
-            .astype(np.int32)
-        )
+        scores = self._jar.evaluate(statistics)[0]
+
+        shape = len(text_ids), len(hyps)
+        scores = scores[inverse].reshape(shape)
+        answers = statistics[inverse].reshape(*shape, N_STATISTICS).astype(np.int32)
         return Aligned(scores, answers if with_statistics else answers[:, :0])
 
     def same_words(self, ids: np.ndarray) -> np.ndarray:

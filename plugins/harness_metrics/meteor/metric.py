@@ -19,11 +19,11 @@ from harness.errors import UnknownName, did_you_mean
 from harness_metrics.meteor.engine import PreparedTexts
 from harness_metrics.meteor.installed import start_loading
 from harness_metrics.tokenisers.java_runtime import java_command
+from harness_metrics.tokenisers.text_rows import text_rows_of
 from harness_metrics.tokenisers.tokens import (
     TokenizerName,
     check_tokenizer,
     signed,
-    text_rows_of,
     tokens_of,
 )
 
@@ -62,13 +62,13 @@ class Alignments:
         """
 
         def build(full_batch: Batch) -> np.ndarray:
-            aligned = self._align(
-                full_batch, _candidate_reference(full_batch), with_statistics=True
-            )
-            out = np.empty(
-                (len(full_batch), full_batch.n * full_batch.m), dtype=_ALIGNED
-            )
-            out["score"], out["statistics"] = aligned.scores, aligned.statistics
+            pairs = _candidate_reference(full_batch)
+            aligned = self._align(full_batch, pairs, with_statistics=True)
+
+            shape = len(full_batch), full_batch.n * full_batch.m
+            out = np.empty(shape, dtype=_ALIGNED)
+            out["score"] = aligned.scores
+            out["statistics"] = aligned.statistics
             return out.reshape(len(full_batch), full_batch.n, full_batch.m)
 
         return self._features.per_batch(
@@ -84,12 +84,12 @@ class Alignments:
             across = _candidate_reference(full_batch)
             size = full_batch.n + full_batch.m
             out = np.empty((len(full_batch), size, size))
-            out[:, across] = self.candidates_with_references(full_batch)[
-                "score"
-            ].reshape(len(full_batch), -1)
-            out[:, ~across] = self._align(
-                full_batch, ~across, with_statistics=False
-            ).scores
+
+            # The score of an example has aligned these pairs already.
+            scores = self.candidates_with_references(full_batch)["score"]
+            out[:, across] = scores.reshape(len(full_batch), -1)
+            others = self._align(full_batch, ~across, with_statistics=False)
+            out[:, ~across] = others.scores
             return out
 
         return self._features.per_batch(self._key("matrices"), batch, build)
@@ -123,10 +123,8 @@ class Alignments:
         return rows[inverse].reshape(batch.text_ids.shape)
 
     def _texts(self) -> PreparedTexts | JavaTexts:
-        return self._features.memo(
-            self._key("texts"),
-            _new_java_texts if self._engine == "java" else PreparedTexts,
-        )
+        new_table = _new_java_texts if self._engine == "java" else PreparedTexts
+        return self._features.memo(self._key("texts"), new_table)
 
 
 def _new_java_texts() -> JavaTexts:
@@ -151,9 +149,9 @@ def _cut_candidates_references(parent_values: np.ndarray, batch: Batch) -> np.nd
     """
     assert batch.parent is not None
     assert batch.columns is not None
-    return parent_values[
-        :, batch.columns[: batch.n, None], batch.columns[batch.n :] - batch.parent.n
-    ]
+    candidates = batch.columns[: batch.n, None]
+    references = batch.columns[batch.n :] - batch.parent.n
+    return parent_values[:, candidates, references]
 
 
 def _check_engine(name: str) -> str:
@@ -180,15 +178,16 @@ class _WithEngine:
     ) -> None:
         self.tokenizer = check_tokenizer(tokenizer)
         self.engine = _check_engine(engine)
-        self.needs = frozenset(
-            {"references", "java"} if engine == "java" else {"references"}
-        )
+        self.needs = frozenset({"references"})
+        if engine == "java":
+            self.needs |= {"java"}
 
     def signature(self) -> str:
         """Return the version of METEOR, the tokeniser and, for ``java``, the engine."""
-        return f"meteor|v1.5-en|tok:{signed(self.tokenizer)}" + (
-            "" if self.engine == "python" else f"|engine:{self.engine}"
-        )
+        signature = f"meteor|v1.5-en|tok:{signed(self.tokenizer)}"
+        if self.engine != "python":
+            signature += f"|engine:{self.engine}"
+        return signature
 
     def pair_seconds(self, tokens: float) -> float:
         """Return the seconds of the alignment of two texts of so many words."""
@@ -243,16 +242,15 @@ class Meteor(_WithEngine, SumMetric):
 
         Each candidate is aligned with its best reference, the first one among equals.
         """
-        aligned = Alignments(
-            features, self.tokenizer, self.engine
-        ).candidates_with_references(batch)
+        alignments = Alignments(features, self.tokenizer, self.engine)
+        aligned = alignments.candidates_with_references(batch)
         scores = aligned["score"]
-        best = scores.argmax(axis=2)  # the first of equals, as in the jar
-        rows = np.take_along_axis(
-            aligned["statistics"], best[:, :, None, None], axis=2
-        )[:, :, 0]
-        values = np.sort(scores.max(axis=2), axis=1)
+        # the first of equals, as in the jar
+        best = scores.argmax(axis=2)[:, :, None, None]
+        rows = np.take_along_axis(aligned["statistics"], best, axis=2)[:, :, 0]
+
         # added one by one in increasing order, as in null
+        values = np.sort(scores.max(axis=2), axis=1)
         means = np.cumsum(values, axis=1)[:, -1] / batch.n
         return np.concatenate([summable(rows).sum(axis=1), means[:, None]], axis=1)
 
@@ -260,11 +258,8 @@ class Meteor(_WithEngine, SumMetric):
         self, batch: Batch, features: Features, state: object
     ) -> np.ndarray:
         """Return the score of each candidate with its best reference, shape (B, n)."""
-        return (
-            Alignments(features, self.tokenizer, self.engine)
-            .candidates_with_references(batch)["score"]
-            .max(axis=2)
-        )
+        alignments = Alignments(features, self.tokenizer, self.engine)
+        return alignments.candidates_with_references(batch)["score"].max(axis=2)
 
     def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
         """Return the cost of the alignments: of the candidates with the references, and
@@ -297,9 +292,8 @@ class Meteor(_WithEngine, SumMetric):
         """Return the example scores (B, P) under the relabelings (P, N),
         True for a candidate.
         """
-        return ngram.relabel_best(
-            Alignments(features, self.tokenizer, self.engine).matrices(batch), labels
-        )
+        alignments = Alignments(features, self.tokenizer, self.engine)
+        return ngram.relabel_best(alignments.matrices(batch), labels)
 
 
 class MeteorDistance(_WithEngine):

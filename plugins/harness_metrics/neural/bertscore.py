@@ -26,7 +26,7 @@ from caption_kernels.batches import ngram
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.errors import HarnessError, InputError, require
 from harness.files.user_path import user_path
-from harness_metrics.bases.metrics import BestMatchMetric
+from harness_metrics.bases.relabeled_metric import BestMatchMetric
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer
 from harness_metrics.embeddings.minilm import MiniLm
 from harness_metrics.ngram.cider_refit import HELD_FIXED, TESTABLE_FROM
@@ -50,6 +50,14 @@ LAYERS = {
 """Name of a model -> layer that correlates best with people, as bert-score has it (the
 table ``model2layers`` of version 0.3.12).
 """
+_FILES = (
+    "config.json",
+    "model.safetensors",
+    "pytorch_model.bin",
+    "tokenizer.json",
+    "vocab.txt",
+)
+"""Files of a model whose content is part of the signature."""
 
 
 class Tokens(NamedTuple):
@@ -77,12 +85,9 @@ def precisions(tokens: Sequence[Tokens]) -> np.ndarray:
     --------
     >>> dog, cat = np.eye(2, dtype=np.float32)
     >>> counted = np.ones(2, dtype=bool)
-    >>> precisions(
-    ...     [
-    ...         Tokens(np.stack([dog, cat]), counted),
-    ...         Tokens(np.stack([dog, dog]), counted),
-    ...     ]
-    ... ).tolist()
+    >>> first = Tokens(np.stack([dog, cat]), counted)
+    >>> second = Tokens(np.stack([dog, dog]), counted)
+    >>> precisions([first, second]).tolist()
     [[1.0, 0.5], [1.0, 1.0]]
     """
     lengths = np.array([len(text.vectors) for text in tokens])
@@ -91,15 +96,16 @@ def precisions(tokens: Sequence[Tokens]) -> np.ndarray:
     rows = np.flatnonzero(totals).tolist()
     if not rows:
         return out
+
     vectors = np.concatenate([tokens[i].vectors for i in rows])
     counted = np.concatenate([tokens[i].counted for i in rows])
     starts = np.concatenate([[0], np.cumsum(lengths[rows])[:-1]])
+
     # [reference text, candidate token]
     best = np.maximum.reduceat(vectors @ vectors.T, starts, axis=0)
     weighted = best.astype(np.float64) * counted
-    out[np.ix_(rows, rows)] = (
-        np.add.reduceat(weighted, starts, axis=1) / totals[rows]
-    ).T
+    means = np.add.reduceat(weighted, starts, axis=1) / totals[rows]
+    out[np.ix_(rows, rows)] = means.T
     return out
 
 
@@ -117,11 +123,8 @@ class Idf:
         counts = np.array(
             [self.counts.get(int(number), 0) for number in tokens.ids], dtype=np.float64
         )
-        return tokens._replace(
-            counted=np.where(
-                tokens.counted, np.log((self.documents + 1) / (counts + 1)), 0.0
-            )
-        )
+        idf = np.log((self.documents + 1) / (counts + 1))
+        return tokens._replace(counted=np.where(tokens.counted, idf, 0.0))
 
     def merge(self, second: Idf) -> Idf:
         """Return the frequencies over the references of both."""
@@ -139,16 +142,19 @@ def read_baseline(path: Path, layer: int) -> dict[str, float]:
     """
     if not path.is_file():
         raise InputError("no such baseline file of bert-score", str(path))
+
     with path.open(encoding="utf-8", newline="") as file:
         rows = [
             {name.strip(): text for name, text in row.items() if name}
             for row in csv.DictReader(file)
         ]
+
     if not rows or not {"LAYER", *COLUMNS.values()} <= set(rows[0]):
         raise InputError(
             "expected the columns LAYER,P,R,F of a baseline file of bert-score",
             str(path),
         )
+
     layer_row = next((row for row in rows if row["LAYER"].strip() == str(layer)), None)
     if layer_row is None:
         raise InputError(
@@ -202,6 +208,7 @@ class TokenEncoder(LoadsModel):
         self.layer = layer
         self.batch_size = batch_size
         self.needed_by = needed_by
+
         config = self.path / "config.json"
         if not config.is_file():
             raise InputError(
@@ -219,19 +226,12 @@ class TokenEncoder(LoadsModel):
         tokenizer and weights.
         """
         digest = hashlib.sha256()
-        for name in (
-            "config.json",
-            "model.safetensors",
-            "pytorch_model.bin",
-            "tokenizer.json",
-            "vocab.txt",
-        ):
+        for name in _FILES:
             file = self.path / name
             if file.is_file():
                 with file.open("rb") as content:
-                    digest.update(
-                        name.encode() + hashlib.file_digest(content, "sha256").digest()
-                    )
+                    file_digest = hashlib.file_digest(content, "sha256").digest()
+                digest.update(name.encode() + file_digest)
         return digest.hexdigest()[:12]
 
     @cached_property
@@ -266,11 +266,12 @@ class TokenEncoder(LoadsModel):
                 [texts[i] for i in positions], padding=True, return_tensors="pt"
             )
             special = batch.pop("special_tokens_mask").bool().numpy()
+
             with torch.inference_mode():
-                hidden = model(**batch, output_hidden_states=True).hidden_states[
-                    -1 if self.layer is None else self.layer
-                ]
+                states = model(**batch, output_hidden_states=True).hidden_states
+            hidden = states[-1 if self.layer is None else self.layer]
             hidden = torch.nn.functional.normalize(hidden.float(), dim=-1).numpy()
+
             for row, present in enumerate(batch["attention_mask"].bool().numpy()):
                 ids = batch["input_ids"][row].numpy()[present]
                 out[positions[row]] = Tokens(
@@ -308,9 +309,8 @@ def _positions(model: Any) -> int:
     """
     table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     reserved = getattr(table, "padding_idx", None)
-    return int(getattr(model.config, "max_position_embeddings", 512)) - (
-        0 if reserved is None else reserved + 1
-    )
+    positions = int(getattr(model.config, "max_position_embeddings", 512))
+    return positions if reserved is None else positions - (reserved + 1)
 
 
 class BertScore(BestMatchMetric):
@@ -333,8 +333,8 @@ class BertScore(BestMatchMetric):
         task.
     baseline : str, optional
         File of baselines in the format of bert-score
-        (``rescale_baseline/en/roberta-large.tsv``), with which values are rescaled: (x -
-        b) / (1 - b).
+        (``rescale_baseline/en/roberta-large.tsv``), with which values are rescaled:
+        (x - b) / (1 - b).
     kind : {'f1', 'precision', 'recall'}
         Quantity of a pair of texts.
     batch_size : int
@@ -361,6 +361,7 @@ class BertScore(BestMatchMetric):
             raise HarnessError(
                 f"bertscore: kind is {kind!r}; expected {', '.join(KINDS)}"
             )
+
         if model is not None and layer is None:
             if model not in LAYERS:
                 raise HarnessError.of_name(
@@ -370,24 +371,25 @@ class BertScore(BestMatchMetric):
                     "set layer, or take one of",
                 )
             layer = LAYERS[model]
-        folder = (
-            str(model_folder(model)) if model is not None and path is None else path
-        )
+        folder = path
+        if model is not None and path is None:
+            folder = str(model_folder(model))
         self.encoder = TokenEncoder(folder, layer, batch_size, "metric 'bertscore'")
         self.kind = kind
         self.idf = idf
         self.model = model or ("minilm" if path is None else self.encoder.path.name)
+
         self.baseline = user_path(baseline) if baseline is not None else None
         if self.baseline is not None and self.encoder.layer is None:
             raise HarnessError(
                 "bertscore: baseline needs a model: the default one has none",
                 parameter="baseline",
             )
-        self.rescale = (
-            None
-            if self.baseline is None
-            else read_baseline(self.baseline, self.encoder.layer or 0)[kind]
-        )
+        self.rescale: float | None = None
+        if self.baseline is not None:
+            baselines = read_baseline(self.baseline, self.encoder.layer or 0)
+            self.rescale = baselines[kind]
+
         name = "bertscore" if kind == "f1" else f"bertscore-{kind}"
         self.spec = MetricSpec(
             name,
@@ -409,9 +411,8 @@ class BertScore(BestMatchMetric):
             "idf" if self.idf else "no-idf",
         ]
         if self.baseline is not None:
-            fields.append(
-                f"rescaled:{hashlib.sha256(self.baseline.read_bytes()).hexdigest()[:12]}"
-            )
+            digest = hashlib.sha256(self.baseline.read_bytes()).hexdigest()
+            fields.append(f"rescaled:{digest[:12]}")
         return "|".join((self.spec.name, *fields))
 
     def fit(
@@ -423,12 +424,10 @@ class BertScore(BestMatchMetric):
         if not self.idf:
             return None
         texts = [text for group in references for text in group]
-        return Idf(
-            len(texts),
-            Counter(
-                number for ids in self.encoder.token_ids(texts) for number in set(ids)
-            ),
-        )
+        counts = Counter[int]()
+        for ids in self.encoder.token_ids(texts):
+            counts.update(set(ids))
+        return Idf(len(texts), counts)
 
     def merge(self, first: Idf | None, second: Idf | None) -> Idf | None:
         """Return the document frequencies of two shards together."""
@@ -457,12 +456,11 @@ class BertScore(BestMatchMetric):
             )
         else:  # other references have other weights
             precision = self._precisions(batch, features, state)
+
         scores = self._of_kind(precision, precision.transpose(0, 2, 1))
-        return (
-            scores
-            if self.rescale is None
-            else (scores - self.rescale) / (1 - self.rescale)
-        )
+        if self.rescale is None:
+            return scores
+        return (scores - self.rescale) / (1 - self.rescale)
 
     def _of_kind(self, precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
         if self.kind != "f1":
@@ -479,10 +477,10 @@ class BertScore(BestMatchMetric):
         self, batch: Batch, features: Features, idf: Idf | None
     ) -> np.ndarray:
         """Return the precisions of all pairs, shape (B, N, N)."""
-        tokens = features.per_text(
-            self._key, batch.text_ids.ravel(), self.encoder.encode
-        )
-        tokens = tokens if idf is None else [idf.weigh(text) for text in tokens]
+        ids = batch.text_ids.ravel()
+        tokens = features.per_text(self._key, ids, self.encoder.encode)
+        if idf is not None:
+            tokens = [idf.weigh(text) for text in tokens]
         size = batch.n + batch.m
         return np.stack(
             [precisions(tokens[i : i + size]) for i in range(0, len(tokens), size)]

@@ -1,5 +1,5 @@
-"""CLIPScore and RefCLIPScore (Hessel et al. 2021), PAC-S and RefPAC-S (Sarto et al. 2023)
-through open_clip with local weights.
+"""CLIPScore and RefCLIPScore (Hessel et al. 2021), PAC-S and RefPAC-S (Sarto et al.
+2023) through open_clip with local weights.
 
 CLIPScore is 2.5 max(cos(image, caption), 0), with the prefix "A photo depicts " before
 the caption. RefCLIPScore is the harmonic mean of CLIPScore and max(max over references
@@ -103,11 +103,11 @@ class ClipScore(MeanMetric):
         self.clip = Clip(weights=weights, model=model, batch_size=batch_size)
         self.images = user_path(images) if images else None
         self.batch_size = batch_size
-        largest = (
-            2 * self.factor / (self.factor + 1)
-            if "references" in self.needs
-            else self.factor
-        )
+
+        largest = self.factor
+        if "references" in self.needs:
+            # the harmonic mean of the factor and of a cosine of 1
+            largest = 2 * self.factor / (self.factor + 1)
         self.spec = MetricSpec(
             self.label, higher_is_better=True, needs=self.needs, bounds=(0.0, largest)
         )
@@ -131,9 +131,8 @@ class ClipScore(MeanMetric):
         missing = [file for file in dict.fromkeys(files) if file not in vectors]
         for start in range(0, len(missing), self.batch_size):
             names = missing[start : start + self.batch_size]
-            vectors.update(
-                zip(names, self._encode([self._open(name) for name in names]))
-            )
+            images = [self._open(name) for name in names]
+            vectors.update(zip(names, self._encode(images)))
         return np.stack([vectors[file] for file in files])
 
     def _file(self, example: str, media: str | None) -> str:
@@ -147,6 +146,7 @@ class ClipScore(MeanMetric):
             )
         if MediaCell.parse(media) is not None:
             return media
+
         file = media_file(media, self.images)
         if not file.is_file():
             raise InputError(
@@ -185,11 +185,12 @@ class ClipScore(MeanMetric):
 
     def caption_scores(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the CLIPScore of each candidate, float64, shape (B, n)."""
-        texts = features.vectors(PrefixedClip(self.clip), batch.candidate_ids).astype(
-            np.float64
+        texts = features.vectors(PrefixedClip(self.clip), batch.candidate_ids)
+        images = self.image_vectors(batch, features)
+        cosines = np.einsum(
+            "bnd,bd->bn", texts.astype(np.float64), images.astype(np.float64)
         )
-        images = self.image_vectors(batch, features).astype(np.float64)
-        return self.factor * np.maximum(np.einsum("bnd,bd->bn", texts, images), 0.0)
+        return self.factor * np.maximum(cosines, 0.0)
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the mean over candidates, shape (B,)."""
@@ -219,13 +220,12 @@ class RefClipScore(ClipScore):
         embedding = PrefixedClip(self.clip)
         candidates = features.vectors(embedding, batch.candidate_ids).astype(np.float64)
         references = features.vectors(embedding, batch.reference_ids).astype(np.float64)
-        best = np.maximum(
-            np.einsum("bnd,bmd->bnm", candidates, references).max(axis=2), 0.0
-        )
+        cosines = np.einsum("bnd,bmd->bnm", candidates, references)
+        best = np.maximum(cosines.max(axis=2), 0.0)
+
         total = clip + best
-        return np.where(
-            total > 0, 2 * clip * best / np.where(total > 0, total, 1.0), 0.0
-        ).mean(axis=1)
+        means = 2 * clip * best / np.where(total > 0, total, 1.0)
+        return np.where(total > 0, means, 0.0).mean(axis=1)
 
 
 class PacScore(ClipScore):

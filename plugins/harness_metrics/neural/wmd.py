@@ -22,12 +22,13 @@ import numpy as np
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError, require
-from harness_metrics.bases.metrics import BestMatchMetric
+from harness_metrics.bases.relabeled_metric import BestMatchMetric
 from harness_metrics.embeddings.word_vector_mean import words
 from harness_metrics.embeddings.word_vectors import WordVectors
 
 _STOPWORDS = """
-a an the of in on at to for with and or is are was were be being been by from as that this these those it its his her their
+a an the of in on at to for with and or is are was were be being been by from as that
+this these those it its his her their
 """
 STOPWORDS = frozenset(_STOPWORDS.split())
 
@@ -75,15 +76,18 @@ class WordTable:
         for word in new:
             self._rows[word] = None
             if word in vectors:
-                length = (
-                    float(np.linalg.norm(vectors[word])) if self._normalize else 1.0
-                )
-                self._vectors.append(vectors[word].astype(np.float64) / (length or 1.0))
+                length = 1.0
+                if self._normalize:
+                    length = float(np.linalg.norm(vectors[word])) or 1.0
+                self._vectors.append(vectors[word].astype(np.float64) / length)
+                # row 0 is the origin
                 self._rows[word] = len(self._vectors)
-        return [
-            [row for word in text if (row := self._rows[word]) is not None]
-            for text in texts
-        ]
+
+        out: list[list[int]] = []
+        for text in texts:
+            rows = [self._rows[word] for word in text]
+            out.append([row for row in rows if row is not None])
+        return out
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
         """Return the vectors of rows (k,), float64, shape (k, d)."""
@@ -132,15 +136,18 @@ def transports(x: np.ndarray, y: np.ndarray, cost: np.ndarray) -> np.ndarray:
     solver = require(
         "ot.lp.emd_wrap", extra="more-text", needed_by="word mover's distance"
     )
+
     # Costs are a metric: by the triangle inequality some optimal plan leaves common
     # weight in place, which shrinks the problem to the words that differ.
     left = x - y
     supply = np.maximum(left, 0.0)
     demand = np.maximum(-left, 0.0)
     moved = np.flatnonzero(supply.any(axis=1) & demand.any(axis=1))
+
     # The solver needs equal totals; the subtraction may have moved them apart by a
     # rounding error.
     demand[moved] *= (supply[moved].sum(axis=1) / demand[moved].sum(axis=1))[:, None]
+
     out = np.zeros(len(x))
     for pair in moved.tolist():
         _, out[pair], _, _, status = solver.emd_c(
@@ -190,7 +197,8 @@ class WmdDistance:
 
     def signature(self) -> str:
         """Return ``wmd|FILE:SIZE:HASH|stop:BOOL|unit:BOOL``."""
-        return f"wmd|{self.vectors.fingerprint()}|stop:{self.stopwords}|unit:{self.normalize}"
+        file = self.vectors.fingerprint()
+        return f"wmd|{file}|stop:{self.stopwords}|unit:{self.normalize}"
 
     def bags(self, texts: Sequence[str]) -> list[Bag]:
         """Return one bag per text."""
@@ -211,32 +219,33 @@ class WmdDistance:
         ids = batch.text_ids
         bags = features.per_text((self.signature(), "bag"), ids.ravel(), self.bags)
         size = ids.shape[1]
-        return np.stack(
-            [
-                self._matrix(row, bags[b * size : (b + 1) * size])
-                for b, row in enumerate(ids)
-            ]
-        )
+        matrices = [
+            self._matrix(row, bags[b * size : (b + 1) * size])
+            for b, row in enumerate(ids)
+        ]
+        return np.stack(matrices)
 
     def _matrix(self, ids: np.ndarray, bags: Sequence[Bag]) -> np.ndarray:
         """Return the distances (N, N) of one example with text ids (N,)."""
-        _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
         # Equal captions are frequent in a set: distances are solved for distinct texts
         # and copied.
+        _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
         positions: list[int] = first.tolist()
         distinct = [bags[i] for i in positions]
-        vocabulary, columns = np.unique(
-            np.concatenate([bag.words for bag in distinct]), return_inverse=True
-        )
+
+        all_words = np.concatenate([bag.words for bag in distinct])
+        vocabulary, columns = np.unique(all_words, return_inverse=True)
         weights = np.zeros((len(distinct), len(vocabulary)))
         rows = np.repeat(np.arange(len(distinct)), [len(bag.words) for bag in distinct])
         weights[rows, columns] = np.concatenate([bag.weights for bag in distinct])
+
         cost = costs(self.table.vectors(vocabulary))
         hyps, refs = np.tril_indices(len(distinct), -1)
+        distances = transports(weights[hyps], weights[refs], cost)
+
         out = np.zeros((len(distinct), len(distinct)))
-        out[hyps, refs] = out[refs, hyps] = transports(
-            weights[hyps], weights[refs], cost
-        )
+        out[hyps, refs] = distances
+        out[refs, hyps] = distances
         return out[inverse[:, None], inverse]
 
 
@@ -285,9 +294,10 @@ class Wmd(BestMatchMetric):
         """Return the signature of the distance,
         and ``|form:similarity`` where it applies.
         """
-        return self.distance.signature() + (
-            "|form:similarity" if self.form == "similarity" else ""
-        )
+        signature = self.distance.signature()
+        if self.form == "similarity":
+            signature += "|form:similarity"
+        return signature
 
     def pairwise(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances or similarities of all pairs, float64, shape (B,

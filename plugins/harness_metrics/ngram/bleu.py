@@ -14,13 +14,8 @@ from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import ORDERS
 from harness.contracts import Batch, Features, MetricSpec, SumMetric
 from harness.contracts.parameters import Order, check_arguments
-from harness_metrics.tokenisers.tokens import (
-    TextRows,
-    TokenizerName,
-    check_tokenizer,
-    signed,
-    text_rows_of,
-)
+from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
 
 Smoothing = Literal["toolkit", "add-one"]
 
@@ -51,12 +46,9 @@ def pair_scores(
         Shape (B, n, m), in [0, 1].
     """
     matches = ngram.clip_at_each(index, hyp, ref)
-    lengths = np.broadcast_to(
-        ngram.row_lengths(index, hyp)[:, :, None], matches.shape[:3]
-    )
-    others = np.broadcast_to(
-        ngram.row_lengths(index, ref)[:, None, :], matches.shape[:3]
-    )
+    shape = matches.shape[:3]
+    lengths = np.broadcast_to(ngram.row_lengths(index, hyp)[:, :, None], shape)
+    others = np.broadcast_to(ngram.row_lengths(index, ref)[:, None, :], shape)
     if smoothing == "toolkit":
         return ngram.bleu(matches, ngram.count_guesses(lengths), lengths, others, n)
     return ngram.add_one_bleu(matches, lengths, others, n)
@@ -132,22 +124,16 @@ class Bleu(SumMetric):
         def count(full_batch: Batch) -> np.ndarray:
             texts = text_rows_of(features, self.tokenizer)
             rows = texts.gram_rows(features, full_batch.text_ids)
+            n = full_batch.n
+            matches = ngram.clip_at_all(texts.index, rows[:, :n], rows[:, n:])
             lengths = ngram.row_lengths(texts.index, rows)
-            matches = ngram.clip_at_all(
-                texts.index, rows[:, : full_batch.n], rows[:, full_batch.n :]
-            )
-            closest = ngram.closest_lengths(
-                lengths[:, : full_batch.n], lengths[:, full_batch.n :]
-            )
-            return np.concatenate(
-                [matches, lengths[:, : full_batch.n, None], closest[..., None]], axis=2
-            )
+            closest = ngram.closest_lengths(lengths[:, :n], lengths[:, n:])
+            columns = [matches, lengths[:, :n, None], closest[..., None]]
+            return np.concatenate(columns, axis=2)
 
-        return (
-            count(batch)
-            if batch.parent
-            else features.per_batch(("bleu-counts", self.tokenizer), batch, count)
-        )
+        if batch.parent:
+            return count(batch)
+        return features.per_batch(("bleu-counts", self.tokenizer), batch, count)
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """Return BLEU (...) of summed n-gram counts and lengths (..., 10)."""
@@ -174,24 +160,24 @@ class Bleu(SumMetric):
         constants and of counts, which grow with the sets.
         """
         sums = stats[:, 1:].sum(axis=0)
-        matches, guesses, (length, closest) = (
-            sums[: self.n],
-            sums[ORDERS : ORDERS + self.n],
-            sums[-2:].tolist(),
-        )
-        return {
+        matches = sums[: self.n]
+        guesses = sums[ORDERS : ORDERS + self.n]
+        length, closest = sums[-2:].tolist()
+
+        # no words: a penalty of 0 against references that have some
+        penalty = float(not closest)
+        if length:
+            penalty = exp(min(0.0, 1.0 - closest / length))
+
+        out: dict[str, object] = {
             "precisions": (matches / np.maximum(guesses, 1.0)).tolist(),
-            "brevity_penalty": exp(min(0.0, 1.0 - closest / length))
-            if length
-            else float(not closest),
+            "brevity_penalty": penalty,
             "candidate_length": int(length),
             "reference_length": int(closest),
-            **(
-                {"depends_on": ["candidates", "references"]}
-                if not matches.all()
-                else {}
-            ),
         }
+        if not matches.all():
+            out["depends_on"] = ["candidates", "references"]
+        return out
 
     def null(
         self, batch: Batch, features: Features, state: object, labels: np.ndarray
@@ -202,9 +188,8 @@ class Bleu(SumMetric):
         Counts are clipped at the references of each relabeling.
         """
         texts = text_rows_of(features, self.tokenizer)
-        return ngram.relabel_bleu(
-            texts.index, texts.gram_rows(features, batch.text_ids), labels, self.n
-        )
+        rows = texts.gram_rows(features, batch.text_ids)
+        return ngram.relabel_bleu(texts.index, rows, labels, self.n)
 
 
 class Bleu1(Bleu):

@@ -32,7 +32,6 @@ from harness.contracts import (
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
 from harness.stats import bootstrap, forms
-from harness_metrics.crnrr.words import words_object
 from harness_metrics.ngram.cider_refit import HELD_FIXED, TESTABLE_FROM, Refit
 from harness_metrics.ngram.document_frequency import (
     Documents,
@@ -40,13 +39,9 @@ from harness_metrics.ngram.document_frequency import (
     Source,
     merge_frequencies,
 )
-from harness_metrics.tokenisers.tokens import (
-    TextRows,
-    TokenizerName,
-    check_tokenizer,
-    signed,
-    text_rows_of,
-)
+from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
+from harness_metrics.words.captions import words_object
 
 Df = PathParam | os.PathLike[str] | Documents
 Variant = Literal["d", "plain"]
@@ -169,13 +164,9 @@ def _task_scores(
         texts = text_rows_of(features, tokenizer)
         return CiderScores(texts, source.frequencies(texts, features), plain)
 
-    return features.memo(
-        (
-            "state",
-            f"cider-{'plain' if plain else 'd'}|df:{source.name}|tok:{signed(tokenizer)}",
-        ),
-        build,
-    )
+    variant = "plain" if plain else "d"
+    key = ("state", f"cider-{variant}|df:{source.name}|tok:{signed(tokenizer)}")
+    return features.memo(key, build)
 
 
 class Cider(MeanMetric):
@@ -247,14 +238,13 @@ class Cider(MeanMetric):
     ) -> CiderScores:
         """Return the pair scores under the document frequencies that ``df`` selects."""
         plain = self.variant == "plain"
-        if not self.source.fits_references or (
-            self.source.name == "task" and references is features.references
-        ):
+        of_task = self.source.name == "task" and references is features.references
+        if of_task or not self.source.fits_references:
             return _task_scores(self.source, self.tokenizer, plain, features)
+
         texts = text_rows_of(features, self.tokenizer)
-        return CiderScores(
-            texts, self.source.frequencies(texts, fitted=references), plain
-        )
+        frequencies = self.source.frequencies(texts, fitted=references)
+        return CiderScores(texts, frequencies, plain)
 
     def merge(self, first: CiderScores, second: CiderScores) -> CiderScores:
         """Return the pair scores under the document frequencies of two shards
@@ -290,47 +280,38 @@ class Cider(MeanMetric):
         scores = super().stats(batch, features, state)
         if not self.resampled:
             return scores
-        words = [
-            words_object(features, ids, batch.n, self.tokenizer)
-            for ids in batch.text_ids
-        ]
-        rows = [
-            None if np.isnan(score[0]) else {**item, "score": score}
-            for item, score in zip(words, scores)
-        ]
+
+        rows: list[dict[str, np.ndarray] | None] = []
+        for ids, score in zip(batch.text_ids, scores):
+            words = words_object(features, ids, batch.n, self.tokenizer)
+            rows.append(None if np.isnan(score[0]) else {**words, "score": score})
         return Objects.of(rows, self.name)
 
     def per_example(self, stats: Statistics) -> np.ndarray:
         """Return the scores, shape (B,)."""
-        return (
-            stats.values("score")
-            if isinstance(stats, Objects)
-            else super().per_example(stats)
-        )
+        if isinstance(stats, Objects):
+            return stats.values("score")
+        return super().per_example(stats)
 
     def reduce(self, stats: Any, weights: np.ndarray | None = None) -> Any:
         """Return the mean score, or means (W,) for weights (W, B); ``resampled`` refits
         the frequencies to each weight vector.
         """
         if not self.resampled:
-            return (
-                super().reduce(stats)
-                if weights is None
-                else super().reduce(stats, weights)
-            )
+            return super().reduce(stats, weights)
         if not len(stats):
             return float("nan")
+
         refit = self._refit(stats)
         if weights is None:
             return refit.value(np.ones(len(stats)))
-        return np.array(
-            [refit.value(row) for row in np.asarray(weights, dtype=np.float64)]
-        )
+        rows = np.asarray(weights, dtype=np.float64)
+        return np.array([refit.value(row) for row in rows])
 
     def _refit(self, stats: Statistics) -> Refit:
         if not isinstance(stats, Objects):
             raise HarnessError(
-                f"{self.name}: the statistics are those of an earlier version; "
+                f"{self.name}: the statistics have no words of captions; "
                 "run the spec again"
             )
         return Refit(stats, self.variant == "plain")
@@ -341,6 +322,7 @@ class Cider(MeanMetric):
         """
         if self.resampled:
             return self._refit(stats).interval(seed)
+
         if len(stats) >= bootstrap.LARGE:
             _, ends = bootstrap.large_interval(
                 self, stats, float(self.reduce(stats)), samples, seed
@@ -351,12 +333,11 @@ class Cider(MeanMetric):
             )
         if ends is None:
             return Interval(None, bootstrap.NO_SPREAD)
-        return Interval(
-            ends,
-            f"{note}; df: resampled refits them"
-            if (note := self.spec.held_fixed)
-            else "",
-        )
+
+        note = ""
+        if self.spec.held_fixed:
+            note = f"{self.spec.held_fixed}; df: resampled refits them"
+        return Interval(ends, note)
 
     def _forms(
         self, batch: Batch, features: Features, state: CiderScores
@@ -380,9 +361,8 @@ class Cider(MeanMetric):
         """Return the permutation p-values (B,) over all relabelings;
         lower scores are more extreme.
         """
-        return forms.exact_p_values(
-            self._forms(batch, features, state), batch.n, "lower"
-        )
+        mean_forms = self._forms(batch, features, state)
+        return forms.exact_p_values(mean_forms, batch.n, "lower")
 
 
 def _interval_note(source: Source) -> str:
@@ -506,6 +486,7 @@ def matrix(
             f"cider.matrix has no task, so df is not {df!r}; "
             "expected a table's path or lists of texts"
         )
+
     own = TextRows(check_tokenizer(tokenizer))
     rows = own.index.gram_rows(own.add(list(texts)))
     if df is None:
@@ -513,8 +494,9 @@ def matrix(
         frequencies = Frequencies(documents, max(1, len(rows)))
     else:
         frequencies = Source(df).frequencies(own)
+
     scores = CiderScores(own, frequencies, variant == "plain")
     # One reference per item: threads share the columns.
-    return scores.pairs(np.broadcast_to(rows, (len(rows), len(rows))), rows[:, None])[
-        :, :, 0
-    ].T.copy()
+    hypotheses = np.broadcast_to(rows, (len(rows), len(rows)))
+    columns = scores.pairs(hypotheses, rows[:, None])[:, :, 0]
+    return columns.T.copy()

@@ -13,7 +13,7 @@ from caption_kernels import TextIndex, log
 from caption_kernels.batches import ngram
 from harness.contracts import Interval, Objects
 from harness.stats import jackknife
-from harness_metrics.crnrr.words import sparse_counts
+from harness_metrics.words.grams import sparse_counts
 
 GROUPS = 100
 """Maximum number of groups of examples that the interval leaves out in turn."""
@@ -55,7 +55,7 @@ class Refit:
     ----------
     objects : Objects
         Words of the captions of B examples
-        (:class:`~harness_metrics.crnrr.words.CaptionWords`).
+        (:class:`~harness_metrics.words.captions.CaptionWords`).
     plain : bool
         Use the original CIDEr instead of CIDEr-D.
     """
@@ -67,24 +67,21 @@ class Refit:
         ids = np.unique(objects.values("words"), return_inverse=True)[1]
         texts = _texts(ids, objects.values("lengths"))
         text_rows = self.index.gram_rows(self.index.add(texts))
+
         # Examples of one shape are one array for the kernels; the rows of an example
         # are consecutive, candidates first.
         per_example = objects.counts["lengths"]
         starts = objects.starts("lengths")
         n_candidates = objects.values("candidates")
+        sizes = np.stack([n_candidates, per_example], axis=1)
         self.shapes: list[_Shape] = []
-        for n, total in np.unique(
-            np.stack([n_candidates, per_example], axis=1), axis=0
-        ).tolist():
+        for n, total in np.unique(sizes, axis=0).tolist():
             examples = np.flatnonzero((n_candidates == n) & (per_example == total))
             block = text_rows[starts[examples][:, None] + np.arange(total)]
-            self.shapes.append(
-                _Shape(
-                    examples,
-                    np.ascontiguousarray(block[:, :n]),
-                    np.ascontiguousarray(block[:, n:]),
-                )
-            )
+            hyp = np.ascontiguousarray(block[:, :n])
+            ref = np.ascontiguousarray(block[:, n:])
+            self.shapes.append(_Shape(examples, hyp, ref))
+
         self._documents = self._document_matrix()
 
     def _document_matrix(self) -> Any:
@@ -96,18 +93,15 @@ class Refit:
         grams = [np.zeros(0, dtype=np.int64)]
         for shape in self.shapes:
             for example, rows in zip(shape.examples.tolist(), shape.ref):
-                ids = np.unique(
-                    np.concatenate(
-                        [ids for r in rows.tolist() for ids, _ in index.entries(r)]
-                    )
-                )
+                of_texts = [
+                    ids for row in rows.tolist() for ids, _ in index.entries(row)
+                ]
+                ids = np.unique(np.concatenate(of_texts))
                 examples.append(np.full(len(ids), example))
                 grams.append(ids)
-        return sparse_counts(
-            np.concatenate(examples),
-            np.concatenate(grams),
-            (self.n_examples, index.n_grams),
-        )
+
+        size = (self.n_examples, index.n_grams)
+        return sparse_counts(np.concatenate(examples), np.concatenate(grams), size)
 
     def value(self, weights: np.ndarray) -> float:
         """Return CIDEr of the examples with weights (B,):
@@ -115,9 +109,9 @@ class Refit:
         """
         # An n-gram that only examples without weight contain counts as unseen, as does
         # one in no document.
-        idf = ngram.unseen_idf(weights.sum()) - log(
-            np.maximum(weights @ self._documents, 1.0)
-        )
+        counts = np.maximum(weights @ self._documents, 1.0)
+        idf = ngram.unseen_idf(weights.sum()) - log(counts)
+
         scores = np.zeros(self.n_examples)
         for shape in self.shapes:
             present = np.flatnonzero(weights[shape.examples] > 0)
@@ -136,23 +130,23 @@ class Refit:
         """Return the interval of the value of all examples, from the values without
         each of up to :data:`GROUPS` groups.
         """
-        groups = min(GROUPS, self.n_examples)
         # Groups, not single examples: each refit is a pass over the corpus, and up to
         # 100 values are enough for a standard error.
-        order = np.random.default_rng([seed, self.n_examples]).permutation(
-            self.n_examples
-        )
+        groups = min(GROUPS, self.n_examples)
+        rng = np.random.default_rng([seed, self.n_examples])
+        order = rng.permutation(self.n_examples)
+
         values: list[float] = []
         for group in np.array_split(order, groups):
             weights = np.ones(self.n_examples)
             weights[group] = 0.0
             values.append(self.value(weights))
-        ends = jackknife.interval(
-            self.value(np.ones(self.n_examples)), np.array(values)
-        )
-        return Interval(
-            ends, NOTE if ends else "the results without some examples do not differ"
-        )
+
+        value = self.value(np.ones(self.n_examples))
+        ends = jackknife.interval(value, np.array(values))
+        if ends is None:
+            return Interval(None, "the results without some examples do not differ")
+        return Interval(ends, NOTE)
 
 
 def _texts(ids: np.ndarray, lengths: np.ndarray) -> list[str]:

@@ -73,17 +73,15 @@ def run(args: argparse.Namespace) -> int:
         "minimum": args.minimum,
         "overwrite": args.overwrite,
     }
+
     if args.join:
         count, documents = join_df_tables(args.join, Path(args.output), **options)
     else:
         examples = list(current().create("readers", "auto", {"path": args.references}))
-        count = build_df_table(
-            [list(example.references) for example in examples],
-            Path(args.output),
-            **options,
-        )
+        corpus = [list(example.references) for example in examples]
+        count = build_df_table(corpus, Path(args.output), **options)
         documents = len(examples)
-    print(
-        f"{args.output}: {counted(count, 'n-gram')} of {counted(documents, 'document')}"
-    )
+
+    size = f"{counted(count, 'n-gram')} of {counted(documents, 'document')}"
+    print(f"{args.output}: {size}")
     return 0

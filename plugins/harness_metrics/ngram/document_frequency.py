@@ -17,173 +17,22 @@ lists of texts
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import io
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from caption_kernels.scorers.df_table import (
-    ENDINGS,
-    FORMAT,
-    Table,
-    checked_table,
-    decode,
-    whole_numbers,
-)
-from harness.errors import HarnessError, InputError, did_you_mean, require
-from harness.files.memory import require_memory
-from harness.files.outputs import write_output
-from harness.files.streams import DAMAGED
+from caption_kernels.scorers.df_table import Table
+from harness.errors import HarnessError, InputError, did_you_mean
 from harness.files.user_files import existing
-from harness_metrics.tokenisers.tokens import TextRows, TokenizerName, check_tokenizer
-
-# --------------------------------------------------------------------------- tables
-# Document-frequency tables on disk: JSON (plain or gzipped), Parquet or npz; the file's
-# ending selects the format.
-#
-# Every format contains ``format`` ("harness-df"), ``version`` (1), ``documents`` (N),
-# ``tokenizer``, and for each n-gram of one to four words (joined by one blank) the
-# number of documents that contain it.
-#
-# - JSON: an object with these keys and ``df``, a mapping from n-gram to frequency.
-# - Parquet: columns ``gram`` and ``df``; the header, as JSON, in the schema's metadata.
-# - npz: ``grams`` (UTF-8 bytes, one n-gram per line), ``df``, and ``header`` (JSON
-#   bytes).
-#
-# Pickled tables of other tools are not read, because unpickling runs code.
-
-
-_ENDINGS = (*ENDINGS, ".parquet")
-_NEEDED_BY = "a table of document frequencies"
-
-
-def content_hash(path: Path, hint: str = "") -> str:
-    """Return the first eight hex digits of the file's SHA-256.
-
-    Raises :class:`InputError`, ending with ``hint``, when the file cannot be read.
-    """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(
-            f"cannot read the document-frequency table ({reason}); {hint}".rstrip("; "),
-            str(path),
-        ) from error
-    return hashlib.sha256(data).hexdigest()[:8]
-
-
-def write(path: Path, table: Table, *, overwrite: bool = False) -> None:
-    """Write a table atomically, in the format of the file's ending.
-
-    Raises :class:`InputError` for an unknown ending, for an n-gram that UTF-8 cannot
-    encode, and for a file that people wrote or changed (:mod:`harness.files.outputs`),
-    unless ``overwrite``.
-    """
-    try:
-        content = _encode(_ending(path), table)
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"n-gram that UTF-8 cannot encode: {error.object!r:.60}", str(path)
-        ) from error
-    write_output(path, content, overwrite=overwrite)
-
-
-def _encode(ending: str, table: Table) -> bytes:
-    """Return the content of a file with this ending."""
-    buffer = io.BytesIO()
-    if ending == ".parquet":
-        columns = require("pyarrow", needed_by=_NEEDED_BY).table(
-            {"gram": table.grams, "df": table.counts}
-        )
-        require_memory(2 * columns.nbytes)
-        require("pyarrow.parquet", needed_by=_NEEDED_BY).write_table(
-            columns.replace_schema_metadata({FORMAT: json.dumps(table.header())}),
-            buffer,
-        )
-    elif ending == ".npz":
-        grams = "\n".join(table.grams).encode()
-        header = json.dumps(table.header()).encode()
-        np.savez_compressed(
-            buffer,
-            grams=np.frombuffer(grams, np.uint8),
-            header=np.frombuffer(header, np.uint8),
-            df=table.counts,
-        )
-    else:
-        text = json.dumps(
-            {**table.header(), "df": dict(zip(table.grams, table.counts.tolist()))},
-            ensure_ascii=False,
-        )
-        buffer.write(
-            gzip.compress(text.encode(), mtime=0)
-            if ending == ".json.gz"
-            else text.encode()
-        )
-    return buffer.getvalue()
-
-
-def read(path: Path, tokenizer: str) -> Table:
-    """Return the table in a file.
-
-    Raises :class:`InputError` when the file is not a table of this version, its content
-    is inconsistent, or its tokeniser is not ``tokenizer``.
-    """
-    ending = _ending(path)
-    location = str(path)
-    try:
-        header, grams, counts = (
-            _read_parquet(path)
-            if ending == ".parquet"
-            else decode(path.read_bytes(), ending)
-        )
-    except (*DAMAGED, MemoryError, RecursionError) as error:
-        raise InputError(
-            f"not a document-frequency table ({type(error).__name__}: {error})",
-            location,
-        ) from error
-    try:
-        table = checked_table(header, grams, counts)
-    except ValueError as error:
-        raise InputError(str(error), location) from error
-    if table.tokenizer != tokenizer:
-        raise InputError(
-            f"the table's tokenizer is '{table.tokenizer}', "
-            f"but the metric's is '{tokenizer}': their n-grams differ",
-            location,
-        )
-    return table
-
-
-def _ending(path: Path) -> str:
-    """Return the ending of a table's file name;
-    raise :class:`InputError` for an unknown one.
-    """
-    for ending in sorted(_ENDINGS, key=len, reverse=True):
-        if path.name.endswith(ending):
-            return ending
-    raise InputError(
-        f"unknown ending of a document-frequency table; expected {', '.join(_ENDINGS)}",
-        str(path),
-    )
-
-
-def _read_parquet(path: Path) -> tuple[dict[str, Any], list[str], np.ndarray]:
-    columns = require("pyarrow.parquet", needed_by=_NEEDED_BY).read_table(path)
-    metadata: dict[bytes, bytes] = columns.schema.metadata or {}
-    header = json.loads(metadata[FORMAT.encode()])
-    return header, columns["gram"].to_pylist(), whole_numbers(columns["df"].to_numpy())
-
-
-# --------------------------------------------------------------------------- frequencies
+from harness_metrics.ngram.df_table import content_hash, read, write
+from harness_metrics.tokenisers.text_rows import TextRows
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer
 
 if TYPE_CHECKING:
     from harness.contracts import Features
@@ -269,14 +118,13 @@ class Source:
             counts = np.zeros(texts.index.n_grams, dtype=np.int32)
             counts[ids] = table.counts
             return Frequencies(counts, table.documents)
+
         documents = self.documents
         if documents is None:
-            task = (
-                features.references
-                if features is not None and self.name == "task"
-                else ()
-            )
-            documents = task if len(task) else fitted
+            documents = fitted
+            # the whole task, and not the shard that is fitted
+            if features is not None and self.name == "task" and features.references:
+                documents = features.references
         if not len(documents):
             raise HarnessError(
                 "document frequencies need references, and the task has none: "
@@ -307,8 +155,10 @@ def from_documents(
         while block := list(islice(iterator, BLOCK_DOCUMENTS)):
             counts = merge_frequencies(counts, from_documents(texts, block))
         return counts
+
     starts = np.cumsum([0, *(len(document) for document in documents)])
     flat = [text for document in documents for text in document]
+
     # Counting needs the n-grams of the documents, not their texts: without a cache that
     # shares them, the texts are rolled back and only the n-grams stay.
     mark = texts.index.mark()
@@ -413,11 +263,12 @@ def join_df_tables(
     """
     counts: dict[str, int] = {}
     documents = 0
-    for part in tables:
-        table = read(existing(part, "document-frequency table"), tokenizer)
+    for file in tables:
+        table = read(existing(file, "document-frequency table"), tokenizer)
         documents += table.documents
         for gram, count in zip(table.grams, table.counts.tolist()):
             counts[gram] = counts.get(gram, 0) + count
+
     joined = Table(
         list(counts), np.fromiter(counts.values(), dtype=np.int64), documents, tokenizer
     )
@@ -427,16 +278,9 @@ def join_df_tables(
 def _write_frequent(path: Path, table: Table, minimum: int, overwrite: bool) -> int:
     """Write the n-grams of at least ``minimum`` documents and return their number."""
     keep = np.flatnonzero(table.counts >= max(1, minimum))
-    write(
-        path,
-        Table(
-            [table.grams[i] for i in keep],
-            table.counts[keep],
-            table.documents,
-            table.tokenizer,
-        ),
-        overwrite=overwrite,
-    )
+    grams = [table.grams[i] for i in keep]
+    frequent = Table(grams, table.counts[keep], table.documents, table.tokenizer)
+    write(path, frequent, overwrite=overwrite)
     return len(keep)
 
 
@@ -458,6 +302,7 @@ def _checked_documents(corpus: object) -> Documents:
         )
     if not corpus:
         raise InputError("no documents; expected one list of texts per document", "df")
+
     for number, texts in enumerate(cast("Sequence[object]", corpus)):
         if not isinstance(texts, Sequence) or isinstance(texts, (str, bytes)):
             raise InputError(
@@ -479,6 +324,7 @@ def _hash_documents(documents: Documents) -> str:
     for texts in documents:
         for text in texts:
             data = text.encode("utf-8", "surrogatepass")
+            # with its length: ("ab", "c") and ("a", "bc") are different documents
             digest.update(len(data).to_bytes(8, "little") + data)
         digest.update(b"\xff" * 8)
     return digest.hexdigest()[:8]

@@ -11,13 +11,8 @@ import numpy as np
 from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import BETA
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
-from harness_metrics.tokenisers.tokens import (
-    TextRows,
-    TokenizerName,
-    check_tokenizer,
-    signed,
-    text_rows_of,
-)
+from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
 
 
 class Rouge(MeanMetric):
@@ -50,9 +45,8 @@ class Rouge(MeanMetric):
         """
         texts = text_rows_of(features, self.tokenizer)
         rows = texts.rows(features, batch.text_ids)
-        return ngram.rouge_l(texts.index, rows[:, : batch.n], rows[:, batch.n :]).mean(
-            axis=1
-        )
+        scores = ngram.rouge_l(texts.index, rows[:, : batch.n], rows[:, batch.n :])
+        return scores.mean(axis=1)
 
     def null(
         self, batch: Batch, features: Features, state: object, labels: np.ndarray
@@ -61,9 +55,8 @@ class Rouge(MeanMetric):
         True = candidate.
         """
         texts = text_rows_of(features, self.tokenizer)
-        return ngram.relabel_rouge(
-            texts.index, texts.rows(features, batch.text_ids), labels
-        )
+        rows = texts.rows(features, batch.text_ids)
+        return ngram.relabel_rouge(texts.index, rows, labels)
 
 
 class RougeDistance:
@@ -120,6 +113,5 @@ def matrix(texts: Sequence[str], *, tokenizer: TokenizerName = "ptb") -> np.ndar
     """
     own = TextRows(check_tokenizer(tokenizer))
     rows = own.add(list(texts))
-    return ngram.rouge_l_pairs(
-        own.index, rows[:, None], np.broadcast_to(rows, (len(rows), len(rows)))
-    )[:, 0, :]
+    references = np.broadcast_to(rows, (len(rows), len(rows)))
+    return ngram.rouge_l_pairs(own.index, rows[:, None], references)[:, 0, :]

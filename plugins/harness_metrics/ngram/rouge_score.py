@@ -16,13 +16,13 @@ from harness.contracts import Batch, Features, MeanMetric, MetricSpec
 from harness.contracts.parameters import check_arguments
 from harness.errors import InputError
 from harness_metrics.ngram.union_lcs import Summary, union_hits
+from harness_metrics.tokenisers.text_rows import text_rows_of
 from harness_metrics.tokenisers.tokens import (
     ROUGE_STEMS,
     TokenizerName,
     check_tokenizer,
     function_of,
     signed,
-    text_rows_of,
 )
 
 RougeTokenizer = Literal["rouge-score", TokenizerName]
@@ -48,13 +48,8 @@ def shares_of(
     precision = hits / np.maximum(lengths, 1)[:, :, None]
     recall = hits / np.maximum(reference_lengths, 1)[:, None, :]
     total = precision + recall
-    return Shares(
-        precision,
-        recall,
-        np.where(
-            total > 0, 2 * precision * recall / np.where(total > 0, total, 1.0), 0.0
-        ),
-    )
+    means = 2 * precision * recall / np.where(total > 0, total, 1.0)
+    return Shares(precision, recall, np.where(total > 0, means, 0.0))
 
 
 class _RougeScore(MeanMetric):
@@ -80,11 +75,12 @@ class _RougeScore(MeanMetric):
                 f"found tokenizer '{tokenizer}'",
                 parameter="stem",
             )
+
         self.stem = stem
         self.statistic = statistic
-        self.tokenizer = (
-            tokenizer if tokenizer == "rouge-score" else check_tokenizer(tokenizer)
-        )
+        self.tokenizer: RougeTokenizer = tokenizer
+        if tokenizer != "rouge-score":
+            self.tokenizer = check_tokenizer(tokenizer)
         self.words = ROUGE_STEMS if stem else self.tokenizer
         self.spec = MetricSpec(self.name, higher_is_better=True, bounds=(0.0, 1.0))
 
@@ -106,13 +102,14 @@ class _RougeScore(MeanMetric):
         """Return the mean over the candidates of each example of the statistic with the
         best reference, shape (B,).
         """
-        shares = self.shares(
-            batch, features, batch.text_ids[:, : batch.n], batch.text_ids[:, batch.n :]
-        )
-        best = shares.fmeasure.argmax(axis=2)  # the first of equals, as in rouge_score
-        values = np.take_along_axis(
-            getattr(shares, self.statistic), best[:, :, None], axis=2
-        )[:, :, 0]
+        candidates = batch.text_ids[:, : batch.n]
+        references = batch.text_ids[:, batch.n :]
+        shares = self.shares(batch, features, candidates, references)
+
+        # the first of equals, as in rouge_score
+        best = shares.fmeasure.argmax(axis=2)[:, :, None]
+        values = getattr(shares, self.statistic)
+        values = np.take_along_axis(values, best, axis=2)[:, :, 0]
         return _mean_in_order(values, batch.n)
 
     def null(
@@ -124,11 +121,12 @@ class _RougeScore(MeanMetric):
         shares = self.shares(batch, features, batch.text_ids, batch.text_ids)
         if self.statistic == "fmeasure":
             return ngram.relabel_best(shares.fmeasure, labels)
+
+        # the best reference is that of the largest F, whatever the statistic
         values = getattr(shares, self.statistic)
         order = np.argsort(-shares.fmeasure, axis=2, kind="stable")
-        return np.stack(
-            [_relabel(values[k], order[k], labels) for k in range(len(batch))]
-        )
+        rows = [_relabel(values[k], order[k], labels) for k in range(len(batch))]
+        return np.stack(rows)
 
 
 def _mean_in_order(values: np.ndarray, n: int) -> np.ndarray:
@@ -142,13 +140,13 @@ def _relabel(values: np.ndarray, order: np.ndarray, labels: np.ndarray) -> np.nd
     """Return the means (P,) over candidates of ``values`` (N, N) at the first reference
     of each row of ``order`` (N, N).
     """
-    chosen = np.full(labels.shape, np.inf)
+    # infinite for a reference, which the sum of the smallest leaves out
+    of_candidates = np.full(labels.shape, np.inf)
     for text, references in enumerate(order):
         first = (~labels[:, references]).argmax(axis=1)
-        chosen[:, text] = np.where(
-            labels[:, text], values[text, references[first]], np.inf
-        )
-    return _mean_in_order(chosen, int(labels[0].sum()))
+        best = values[text, references[first]]
+        of_candidates[:, text] = np.where(labels[:, text], best, np.inf)
+    return _mean_in_order(of_candidates, int(labels[0].sum()))
 
 
 class RougeN(_RougeScore):
@@ -167,11 +165,11 @@ class RougeN(_RougeScore):
         rows = texts.gram_rows(features, hyp)
         references = texts.gram_rows(features, ref)
         hits = ngram.clip_at_each(texts.index, rows, references)[..., self.order - 1]
-        lengths, reference_lengths = (
-            np.maximum(ngram.row_lengths(texts.index, side) - self.order + 1, 0)
-            for side in (rows, references)
-        )
-        return shares_of(hits, lengths, reference_lengths)
+
+        # a text of L words has L - order + 1 n-grams
+        lengths = ngram.row_lengths(texts.index, rows) - self.order + 1
+        reference_lengths = ngram.row_lengths(texts.index, references) - self.order + 1
+        return shares_of(hits, np.maximum(lengths, 0), np.maximum(reference_lengths, 0))
 
 
 class Rouge1(RougeN):
@@ -257,46 +255,38 @@ class RougeLsum(_RougeScore):
     ) -> Shares:
         """Return the shares of the union of common subsequences."""
         ids = np.unique(np.concatenate([hyp.ravel(), ref.ravel()]))
-        summaries = dict(
-            zip(
-                ids.tolist(),
-                features.per_text(
-                    ("rouge-sentences", self.words), ids, self._summaries
-                ),
-            )
-        )
+        key = ("rouge-sentences", self.words)
+        values = features.per_text(key, ids, self._summaries)
+        summaries = dict(zip(ids.tolist(), values))
+
         has_sentences = np.zeros(int(ids[-1]) + 1, dtype=bool)
-        has_sentences[
-            [text for text, summary in summaries.items() if len(summary.sentences) > 1]
-        ] = True
         n_words = np.zeros(len(has_sentences), dtype=np.int64)
-        n_words[ids] = [summaries[text].n_words for text in ids.tolist()]
+        for text, summary in summaries.items():
+            has_sentences[text] = len(summary.sentences) > 1
+            n_words[text] = summary.n_words
 
         # Of two texts of one line the union is one subsequence, whose length is
         # compiled.
         texts = text_rows_of(features, self.words)
-        hits = ngram.common_lengths(
-            texts.index, texts.gram_rows(features, hyp), texts.gram_rows(features, ref)
-        )
-        for example, first, second in np.argwhere(
-            has_sentences[hyp][:, :, None] | has_sentences[ref][:, None, :]
-        ).tolist():
-            pair = (
-                summaries[int(ref[example, second])],
-                summaries[int(hyp[example, first])],
-            )
-            hits[example, first, second] = union_hits(*pair)
+        rows = texts.gram_rows(features, hyp)
+        hits = ngram.common_lengths(texts.index, rows, texts.gram_rows(features, ref))
+
+        needs_union = has_sentences[hyp][:, :, None] | has_sentences[ref][:, None, :]
+        for example, first, second in np.argwhere(needs_union).tolist():
+            reference = summaries[int(ref[example, second])]
+            candidate = summaries[int(hyp[example, first])]
+            hits[example, first, second] = union_hits(reference, candidate)
         return shares_of(hits, n_words[hyp], n_words[ref])
 
     def _summaries(self, texts: list[str]) -> list[Summary]:
         """Return the lines of each text as sentences of words."""
+        # All lines are tokenised together, and divided by text afterwards.
         lines = [[line for line in text.split("\n") if line] for text in texts]
-        words = iter(
-            function_of(self.words)(
-                [line for text_lines in lines for line in text_lines]
-            )
-        )
-        return [
-            Summary(tuple(tuple(next(words).split()) for _ in text_lines))
-            for text_lines in lines
-        ]
+        all_lines = [line for text_lines in lines for line in text_lines]
+        words = iter(function_of(self.words)(all_lines))
+
+        summaries: list[Summary] = []
+        for text_lines in lines:
+            sentences = [tuple(next(words).split()) for _ in text_lines]
+            summaries.append(Summary(tuple(sentences)))
+        return summaries

@@ -45,13 +45,13 @@ class Summary:
         return starts[:-1]
 
     @cached_property
-    def places(self) -> dict[str, int]:
+    def bits_of_words(self) -> dict[str, int]:
         """Word -> its bits."""
-        places: dict[str, int] = {}
+        bits: dict[str, int] = {}
         for start, sentence in zip(self.starts, self.sentences):
-            for place, word in enumerate(sentence, start):
-                places[word] = places.get(word, 0) | 1 << place
-        return places
+            for position, word in enumerate(sentence, start):
+                bits[word] = bits.get(word, 0) | 1 << position
+        return bits
 
     @cached_property
     def bits(self) -> int:
@@ -71,18 +71,16 @@ def union_hits(reference: Summary, candidate: Summary) -> int:
     Source: Lin (2004), "ROUGE: A Package for Automatic Evaluation of Summaries",
     section 3.2, with the counts clipped as in ROUGE-1.5.5.
 
-    >>> reference = Summary((("w1", "w2", "w3", "w4", "w5"),))
-    >>> union_hits(
-    ...     reference,
-    ...     Summary((("w1", "w2", "w6", "w7", "w8"), ("w1", "w3", "w8", "w9", "w5"))),
-    ... )
+    >>> reference = Summary(("w1 w2 w3 w4 w5".split(),))
+    >>> candidate = Summary(("w1 w2 w6 w7 w8".split(), "w1 w3 w8 w9 w5".split()))
+    >>> union_hits(reference, candidate)
     4
     """
     left = candidate.counts.copy()
     hits = 0
     for sentence in reference.sentences:
-        for place in sorted(_union(sentence, candidate)):
-            word = sentence[place]
+        for position in sorted(_union(sentence, candidate)):
+            word = sentence[position]
             if left[word]:
                 left[word] -= 1
                 hits += 1
@@ -90,39 +88,42 @@ def union_hits(reference: Summary, candidate: Summary) -> int:
 
 
 def _union(sentence: Sentence, candidate: Summary) -> set[int]:
-    """Return the places in a sentence of its common subsequences with each sentence of
-    the candidate.
+    """Return the positions in a sentence of its common subsequences with each sentence
+    of the candidate.
     """
-    matches = [candidate.places.get(word, 0) for word in sentence]
+    matches = [candidate.bits_of_words.get(word, 0) for word in sentence]
+
     row = candidate.bits
     # per number of words of the sentence: the bits at which the length grows
     grown = [0]
     for match in matches:
-        both = row & match
-        row = (row + both | row - both) & candidate.bits
+        # one row of the table of lengths, all sentences of the candidate at once
+        common = row & match
+        row = (row + common | row - common) & candidate.bits
         grown.append(candidate.bits ^ row)
 
-    places: set[int] = set()
-    for start, other in zip(candidate.starts, candidate.sentences):
-        places.update(_read_out(matches, grown, start, len(other)))
-    return places
+    positions: set[int] = set()
+    for start, candidate_sentence in zip(candidate.starts, candidate.sentences):
+        positions.update(_read_out(matches, grown, start, len(candidate_sentence)))
+    return positions
 
 
 def _read_out(
     matches: Sequence[int], grown: Sequence[int], start: int, length: int
 ) -> list[int]:
-    """Return the places of the subsequence that a walk from the last cell finds;
+    """Return the positions of the subsequence that a walk from the last cell finds;
     ``start`` and ``length`` are a sentence's bits.
     """
-    places: list[int] = []
+    positions: list[int] = []
     row = len(matches)
     column = length
     while row and column:
         if matches[row - 1] >> start + column - 1 & 1:
-            places.append(row - 1)
+            positions.append(row - 1)
             row -= 1
             column -= 1
             continue
+
         # At words that differ, the length in the column before is above that in the row
         # before where this row adds to that one.
         before = (1 << column) - 1
@@ -132,4 +133,4 @@ def _read_out(
             column -= 1
         else:
             row -= 1
-    return places
+    return positions

@@ -70,16 +70,17 @@ def expressions_of(scene: int) -> Target:
         phrase = PHRASES[factor][index]
         if factor < 3:
             alone = hues.count(index) == 1
-        else:  # 0.0 is the label of the red hue, the block and the straight view
-            alone = (
-                (factor == 4 and index == 0) or (factor == 5 and index == 7)
-            ) and hues.count(0) == 1
-        expression = f"{phrase} {noun}".strip()
-        expressions.append(
-            phrase
-            if alone
-            else expression.replace("in the ", "").replace("on the ", "")
-        )
+        else:
+            # 0.0 is the label of the red hue, the block and the straight view, which
+            # the script confuses
+            is_zero = (factor == 4 and index == 0) or (factor == 5 and index == 7)
+            alone = is_zero and hues.count(0) == 1
+
+        expression = phrase
+        if not alone:
+            expression = f"{phrase} {noun}".strip()
+            expression = expression.replace("in the ", "").replace("on the ", "")
+        expressions.append(expression)
     return Target(values, tuple(expressions), " ".join(expressions), shape)
 
 
@@ -107,16 +108,16 @@ def evaluate_script(rows: Rows, *, order_dependent: bool = False) -> dict[str, A
         )
     columns: dict[str, list[Any]] = defaultdict(list)
     flag = 0
+    tagged = nouns_and_adjectives(rows.predictions)
     games = zip(rows.targets.tolist(), rows.distractors[:, 0].tolist())
-    for text, words, game in zip(
-        rows.predictions, nouns_and_adjectives(rows.predictions), games
-    ):
+    for text, words, game in zip(rows.predictions, tagged, games):
         target, distractor = map(expressions_of, game)
-        row, flag = _row(
-            text, words, target, distractor, flag if order_dependent else 0
-        )
+        if not order_dependent:
+            flag = 0
+        row, flag = _row(text, words, target, distractor, flag)
         for name, value in row.items():
             columns[name].append(value)
+
     out = {
         "target_id": rows.targets,
         "distractor_id": rows.distractors[:, 0],
@@ -137,10 +138,13 @@ def _row(
     c = len(contrastive)
     z = len(different)
     shared = sum(present) - c
+
+    # Unlike the paper, the script divides by the number of different features.
     if z == 1:
         efficiency = float(c == 1)
     else:
         efficiency = 1 - (c - 1) / (z - 1) if c else 0.0
+
     false = [w for w in words if w not in _NEVER_FALSE and w not in target.joined]
     mentions = _mentions(text, target, distractor, 1 if 2 in contrastive else flag)
     row: dict[str, Any] = {

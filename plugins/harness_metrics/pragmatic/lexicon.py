@@ -113,7 +113,7 @@ NOUNS = {
 """Noun -> factor of a colour of that noun."""
 
 
-def place(words: list[str]) -> int:
+def orientations_of(words: list[str]) -> int:
     """Return the orientations that the words of a place such as
     ``close to the left side`` fit; 0 for no place.
     """
@@ -126,20 +126,26 @@ def place(words: list[str]) -> int:
     right = "right" in present
     near = bool(present & {"near", "close", "next"})
     nearly = bool(present & {"nearly", "almost"})
+
     if middle:
         if near:
             return mask(4, 10)
         if nearly:
             return mask(5, 9)
         return mask(6, 7, 8) if present & {"in", "at"} else mask(4, 5, 6, 7, 8, 9, 10)
+
+    # both sides, or none: no place
     if left == right:
         return 0
-    corner = "corner" in present
-    touching = bool(present & {"in", "at"})
-    if corner:
-        indices = (3,) if near or nearly else (0,) if touching else (0, 3)
-    elif near or nearly:
-        indices = (2,)
-    else:
-        indices = (1,)
+
+    is_near = near or nearly
+    indices = (2,) if is_near else (1,)
+    if "corner" in present:
+        indices = (0, 3)
+        if is_near:
+            indices = (3,)
+        elif present & {"in", "at"}:
+            indices = (0,)
+
+    # the angles of the left side mirror those of the right
     return mask(*(14 - index if left else index for index in indices))

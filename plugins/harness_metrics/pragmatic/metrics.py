@@ -83,13 +83,12 @@ class _PragmaticMetric(MeanMetric):
         """Return the mean score of the captions of each example, ``(B,)``;
         NaN where undefined.
         """
-        scores = features.memo(
-            ("pragmatic", self.mode, batch.ids, batch.text_ids.tobytes()),
-            lambda: self._all(batch),
-        )
-        values = np.asarray(scores.columns[self._column()], dtype=np.float64).reshape(
-            len(batch), batch.n
-        )
+        # all metrics of one mode share the scores of a batch
+        key = ("pragmatic", self.mode, batch.ids, batch.text_ids.tobytes())
+        scores = features.memo(key, lambda: self._all(batch))
+        values = np.asarray(scores.columns[self._column()], dtype=np.float64)
+        values = values.reshape(len(batch), batch.n)
+
         # nanmean warns of examples without a defined score
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
@@ -136,22 +135,15 @@ def _game(meta: Mapping[str, Any], example: str, metric: str) -> dict[str, Any]:
     """
     distractors = meta.get("distractor_ids", meta.get("distractor_id"))
     if "target_id" not in meta or distractors is None:
-        raise InputError(
-            _META.format(
-                metric=metric,
-                example=example,
-                keys=", ".join(sorted(meta)) or "no meta",
-            )
-        )
-    several = (
-        list(cast("Sequence[object]", distractors))
-        if isinstance(distractors, (list, tuple))
-        else [distractors]
-    )
-    return {
-        "target_id": meta["target_id"],
-        "distractor_id": several[0] if len(several) == 1 else several,
-    }
+        keys = ", ".join(sorted(meta)) or "no meta"
+        raise InputError(_META.format(metric=metric, example=example, keys=keys))
+
+    # a list of one is that one, which the authors' script needs
+    distractor: object = distractors
+    if isinstance(distractors, (list, tuple)):
+        several = list(cast("Sequence[object]", distractors))
+        distractor = several[0] if len(several) == 1 else several
+    return {"target_id": meta["target_id"], "distractor_id": distractor}
 
 
 class Discriminativity(_PragmaticMetric):
@@ -338,27 +330,28 @@ class ListenerAccuracy(MeanMetric):
         """Return the fingerprint of the listener,
         without the speaker of an adapter that has both.
         """
-        return getattr(
-            self._listener, "listener_fingerprint", self._listener.fingerprint
-        )()
+        fingerprint = self._listener.fingerprint
+        return getattr(self._listener, "listener_fingerprint", fingerprint)()
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the share of understood captions of each example, ``(B,)``."""
-        correct = features.memo(
-            ("listener", self._describe(), batch.ids, batch.text_ids.tobytes()),
-            lambda: self._understood(batch),
-        )
+        key = ("listener", self._describe(), batch.ids, batch.text_ids.tobytes())
+        correct = features.memo(key, lambda: self._understood(batch))
         return _restrict(correct, batch, self.category)
 
     def _understood(self, batch: Batch) -> np.ndarray:
         """Return the share of captions for which the listener selects the target,
         ``(B,)``.
         """
-        examples = [
-            Example(item.id, item.references, item.media, item.source, item.meta)
-            for item in batch.sets
-            for _ in range(batch.n)
-        ]
-        captions = [text for item in batch.sets for text in item.candidates]
+        examples: list[Example] = []
+        captions: list[str] = []
+        for item in batch.sets:
+            example = Example(
+                item.id, item.references, item.media, item.source, item.meta
+            )
+            examples += [example] * batch.n
+            captions += item.candidates
+
+        # choice 0 is the target
         choices = np.asarray(self._listener.listen(examples, captions))
         return (choices == 0).reshape(len(batch), batch.n).mean(axis=1)

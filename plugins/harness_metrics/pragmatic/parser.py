@@ -31,24 +31,9 @@ from harness_metrics.pragmatic.lexicon import (
     WALL,
 )
 
-_CUTS = [
-    f" {word} "
-    for word in [
-        "in",
-        "on",
-        "is",
-        "close",
-        "near",
-        "nearly",
-        "and",
-        "with",
-        "at",
-        "almost",
-        "next",
-        "against",
-        "are",
-    ]
-]
+_CUT_WORDS = "in on is close near nearly and with at almost next against are"
+_CUTS = [f" {word} " for word in _CUT_WORDS.split()]
+"""Words before which a caption is cut into chunks."""
 _WORD = re.compile(r"[^\W_]+")
 _HEADS = {"front": WALL, "against": WALL, "before": WALL, "on": FLOOR}
 
@@ -119,10 +104,10 @@ def read(texts: Sequence[str]) -> Readings:
                 # 'the floor is green': a predicate colour belongs to the subject;
                 # without one, captions speak of the object.
                 noun = subject if subject >= 0 else OBJECT
-                new, bits, clash = _join(
-                    new, bits, chunk.predicate << (16 * noun), 1 << noun
-                )
+                values = chunk.predicate << (16 * noun)
+                new, bits, clash = _join(new, bits, values, 1 << noun)
                 wrong |= clash
+
             # Features are packed into one integer of six 16-bit fields: captions that
             # mention a feature once, nearly all, are joined by a single OR.
             if mentioned & bits:
@@ -131,10 +116,12 @@ def read(texts: Sequence[str]) -> Readings:
             else:
                 features |= new
                 mentioned |= bits
+
             wrong |= chunk.contradictions
             loose |= chunk.bare
             if chunk.unread:
                 words += chunk.unread
+
         packed += features.to_bytes(12, "little")
         if loose:
             bare[row] = loose
@@ -142,6 +129,7 @@ def read(texts: Sequence[str]) -> Readings:
             contradictions[row] = wrong
         if words:
             unread[row] = words
+
     masks = np.frombuffer(bytes(packed), dtype="<u2").reshape(-1, 6).astype(np.uint16)
     if contradictions.any():
         # A contradicted feature counts as mentioned and false; it has no value.
@@ -155,9 +143,8 @@ def _split_chunks(text: str) -> list[str]:
     # Cheap tests of substrings first: 'nearly in the middle' is one place, and must not
     # be cut before 'in'.
     if "ly in" in text or "ost in" in text:
-        text = text.replace(" nearly in ", "|nearly_in ").replace(
-            " almost in ", "|almost_in "
-        )
+        text = text.replace(" nearly in ", "|nearly_in ")
+        text = text.replace(" almost in ", "|almost_in ")
     for cut in _CUTS:
         if cut in text:
             text = text.replace(cut, f"|{cut[1:]}")
@@ -176,6 +163,7 @@ def _join(features: int, mentioned: int, new: int, bits: int) -> tuple[int, int,
         shift = 16 * factor
         if not bits & bit:
             continue
+
         values = new >> shift & 0xFFFF
         if mentioned & bit:
             common = values & (features >> shift)
@@ -220,7 +208,7 @@ class _Reader:
 
     def run(self) -> None:
         """Read all words."""
-        orientations = lexicon.place(self.words)
+        orientations = lexicon.orientations_of(self.words)
         if orientations:
             self._add(ORIENTATION, orientations)
         at = 0
@@ -233,18 +221,20 @@ class _Reader:
         """Read the phrase that begins at word ``at`` and return its number of words."""
         word = self.words[at]
         pair = f"{word} {self.words[at + 1]}" if at + 1 < len(self.words) else ""
+
+        # Two words before one ('light blue', not 'blue'), and a shade alone is no
+        # colour where it begins such a pair.
+        begins_pair = word in lexicon.SHADES and pair in lexicon.HUES
         for table in (lexicon.HUES, lexicon.SCALES):
             for phrase, length in ((pair, 2), (word, 1)):
-                # Two words before one ('light blue', not 'blue'), and a shade alone is
-                # no colour where it begins such a pair.
-                if phrase in table and not (
-                    length == 1 and word in lexicon.SHADES and pair in lexicon.HUES
-                ):
-                    if table is lexicon.HUES:
-                        self.hues.append(table[phrase])
-                    else:
-                        self._add(SCALE, table[phrase])
-                    return length
+                if phrase not in table or (length == 1 and begins_pair):
+                    continue
+                if table is lexicon.HUES:
+                    self.hues.append(table[phrase])
+                else:
+                    self._add(SCALE, table[phrase])
+                return length
+
         # a hue that no scene has: dark green
         if word in lexicon.SHADES and self._colour_follows(at):
             self.hues.append(OTHER)
@@ -277,21 +267,17 @@ class _Reader:
         """Assign colours after the last noun to the subject of the clause,
         to wall or floor, or to no part.
         """
-        head = next(
-            (factor for word, factor in _HEADS.items() if word in self.words[:2]), None
-        )
+        heads = [factor for word, factor in _HEADS.items() if word in self.words[:2]]
         values = self.hues[0]
         for hue in self.hues[1:]:
             values |= hue
+
         # After a copula the colour waits for the subject, which another chunk holds.
-        if (
-            self.words[0] in ("is", "are")
-            or "colored" in self.words
-            or "coloured" in self.words
-        ):
+        is_coloured = "colored" in self.words or "coloured" in self.words
+        if self.words[0] in ("is", "are") or is_coloured:
             self.predicate = values
-        elif head is not None:
-            self._add(head, values)
+        elif heads:
+            self._add(heads[0], values)
         else:
             self.bare = values
 

@@ -59,28 +59,26 @@ def check_rows(rows: Iterable[Mapping[str, Any]]) -> Rows:
         predictions = [row["prediction"] for row in rows]
         targets = np.array([row["target_id"] for row in rows])
         single = np.array([row["distractor_id"] for row in rows])
+
         plain = (
             targets.dtype.kind == single.dtype.kind == "i"
             and single.ndim == targets.ndim == 1
-        )
-        if (
-            plain
             and set(map(type, predictions)) <= {str}
-            and _inside(targets)
-            and _inside(single)
-        ):
-            return Rows(
-                predictions, targets.astype(np.int64), single.astype(np.int64)[:, None]
-            )
+        )
+        if plain and _inside(targets) and _inside(single):
+            distractors = single.astype(np.int64)[:, None]
+            return Rows(predictions, targets.astype(np.int64), distractors)
     except (KeyError, TypeError, ValueError):
         pass
+
     games = [_row(number, row) for number, row in enumerate(rows)]
     width = max((len(game[2]) for game in games), default=1)
-    distractors = [game[2] + [game[2][0]] * (width - len(game[2])) for game in games]
+    # a game with fewer distractors repeats its first one
+    padded = [game[2] + [game[2][0]] * (width - len(game[2])) for game in games]
     return Rows(
         [game[0] for game in games],
         np.array([game[1] for game in games], dtype=np.int64).reshape(-1),
-        np.array(distractors, dtype=np.int64).reshape(-1, width),
+        np.array(padded, dtype=np.int64).reshape(-1, width),
     )
 
 
@@ -102,25 +100,23 @@ def _row(number: int, row: object) -> tuple[str, int, list[int]]:
     text = fields.get("prediction")
     if not isinstance(text, str):
         raise InputError(f"'prediction' is {text!r}; expected text", location)
+
     value: object = fields.get("distractor_ids", fields.get("distractor_id"))
-    single = isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray))
-    distractors: list[object] = (
-        [value] if single else list(cast("Sequence[object]", value))
-    )
+    distractors: list[object] = [value]
+    if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str):
+        distractors = list(cast("Sequence[object]", value))
     if not distractors:
         raise InputError("the list of distractors is empty", location)
+
     try:
-        return (
-            text,
-            _scene(fields.get("target_id")),
-            [_scene(scene) for scene in distractors],
-        )
+        target = _scene(fields.get("target_id"))
+        return text, target, [_scene(scene) for scene in distractors]
     except HarnessError as error:
         raise InputError(str(error), location) from None
 
 
 def _scene(value: Any) -> int:
     """Return a scene id, also from text of digits."""
-    return check_id(
-        int(value) if isinstance(value, str) and value.isdecimal() else value
-    )
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    return check_id(value)

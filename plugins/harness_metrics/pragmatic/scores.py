@@ -17,7 +17,6 @@ Mode ``authors-script``: the authors' script with its substrings and side effect
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -25,105 +24,15 @@ import numpy as np
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
 from harness_metrics.pragmatic.authors import evaluate_script
+from harness_metrics.pragmatic.formulas import (
+    contrastive_efficiency,
+    features_needed,
+    optimal_discriminativity,
+    relevance,
+)
 from harness_metrics.pragmatic.parser import Readings, read
 from harness_metrics.pragmatic.rows import Rows, check_rows
 from harness_tasks.a3ds.scene import FACTORS, PHRASES
-
-# --------------------------------------------------------------------------- formulas
-# The pragmatic scores of the paper as arithmetic on counts (Tsvilodub & Franke 2023,
-# section 4).
-#
-# A caption describes a target among one or several distractors. ``k`` is the number of
-# features that it mentions and that are true of the target, ``c`` the number of those
-# that are contrastive, that is, false of some distractor, and ``z`` the number of
-# features in which the target differs from some distractor. All functions accept and
-# return arrays of shape ``(N,)``; NaN means undefined.
-
-
-def discriminativity(c: np.ndarray) -> np.ndarray:
-    """Return 1 for a caption that mentions a contrastive feature, else 0, ``(N,)``.
-
-    For several distractors, ``c`` must be positive only when the caption excludes all
-    of them.
-
-    >>> discriminativity(np.array([0, 2])).tolist()
-    [0.0, 1.0]
-    """
-    return (np.asarray(c) > 0).astype(np.float64)
-
-
-def contrastive_efficiency(
-    c: np.ndarray, k: np.ndarray, needed: np.ndarray | int = 1
-) -> np.ndarray:
-    """Return 1 - (c - 1) / (k - 1), or 1 for k = c = 1, ``(N,)`` in [0, 1]; NaN for c = 0.
-
-    Parameters
-    ----------
-    c, k : ndarray
-        Counts ``(N,)``; for several distractors, c must be 0 unless the caption
-        excludes all of them.
-    needed : ndarray or int, default 1
-        Smallest number of features that excludes all distractors, in place of 1; one
-        distractor needs at most 1.
-
-    Examples
-    --------
-    >>> contrastive_efficiency(np.array([1, 2, 0]), np.array([3, 3, 3])).tolist()
-    [1.0, 0.5, nan]
-    """
-    c, k, needed = (np.asarray(value, dtype=np.float64) for value in (c, k, needed))
-    c, k, needed = np.broadcast_arrays(c, k, needed)
-    spare = np.where(k > needed, k - needed, 1.0)
-    return np.where(c > 0, 1.0 - (c - needed) / spare, np.nan)
-
-
-def relevance(c: np.ndarray | int, k: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Return 1 - (k - c) / (6 - z), one minus the share of common features that are
-    mentioned, ``(N,)``; NaN for z = 6.
-
-    >>> relevance(np.array([1, 1]), np.array([3, 1]), np.array([2, 6])).tolist()
-    [0.5, nan]
-    """
-    c, k, z = (np.asarray(value, dtype=np.float64) for value in (c, k, z))
-    shared = np.where(z < 6, 6.0 - z, 1.0)
-    return np.where(z < 6, 1.0 - (k - c) / shared, np.nan)
-
-
-def optimal_discriminativity(c: np.ndarray, needed: np.ndarray | int = 1) -> np.ndarray:
-    """Return 1 for a caption with exactly the needed number of contrastive features,
-    else 0, ``(N,)``.
-    """
-    c, needed = np.broadcast_arrays(np.asarray(c), np.asarray(needed))
-    return ((c == needed) & (needed > 0)).astype(np.float64)
-
-
-@cache
-def _subsets() -> np.ndarray:
-    """Return all subsets of the six features, bool ``(64, 6)``, the smallest first."""
-    subsets = (np.arange(64)[:, None] >> np.arange(6) & 1).astype(bool)
-    return subsets[np.argsort(subsets.sum(1), kind="stable")]
-
-
-def features_needed(differs: np.ndarray) -> np.ndarray:
-    """Return the size of the smallest set of features that excludes every distractor,
-    ``(N,)``; 0 when no set does.
-
-    ``differs`` ``(N, D, 6)`` is True for features in which a distractor differs from
-    the target.
-    """
-    if differs.shape[1] == 1:
-        return (differs.sum(axis=(1, 2)) > 0).astype(np.int64)
-    # Sixty-four subsets are few enough to try all, in order of size; the first that
-    # excludes every distractor is a smallest one. (N, 64)
-    ruled_out: np.ndarray = np.all(
-        np.any(differs[:, :, None, :] & _subsets(), axis=-1), axis=1
-    )
-    return np.where(
-        np.any(ruled_out, axis=1), _subsets().sum(1)[ruled_out.argmax(1)], 0
-    )
-
-
-# --------------------------------------------------------------------------- scores
 
 Mode = Literal["paper", "authors-script"]
 Differences = Literal["labels", "words"]
@@ -158,11 +67,9 @@ class Scores(Sequence[dict[str, Any]]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         row = {name: _plain(column[index]) for name, column in self.columns.items()}
-        return row | (
-            {"unread": list(self.unread.get(index % len(self), ()))}
-            if "features" in self.columns
-            else {}
-        )
+        if "features" in self.columns:
+            row["unread"] = list(self.unread.get(index % len(self), ()))
+        return row
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (self[i] for i in range(len(self)))
@@ -174,28 +81,25 @@ class Scores(Sequence[dict[str, Any]]):
         out: dict[str, dict[str, float]] = {}
         for name, column in self.columns.items():
             values = np.asarray(column)
-            if (
-                values.dtype.kind in "iufb"
-                and values.ndim == 1
-                and not name.endswith("_id")
-            ):
-                defined = ~np.isnan(values.astype(np.float64))
-                mean = float(values[defined].mean()) if defined.any() else float("nan")
-                out[name] = {
-                    "mean": mean,
-                    "n": int(defined.sum()),
-                    "undefined": int((~defined).sum()),
-                }
+            is_number = values.dtype.kind in "iufb" and values.ndim == 1
+            if not is_number or name.endswith("_id"):
+                continue
+
+            defined = ~np.isnan(values.astype(np.float64))
+            mean = float(values[defined].mean()) if defined.any() else float("nan")
+            out[name] = {
+                "mean": mean,
+                "n": int(defined.sum()),
+                "undefined": int((~defined).sum()),
+            }
         return out
 
 
 def _plain(value: object) -> object:
     """Return numpy values as Python values."""
-    return (
-        cast("np.ndarray", value).tolist()
-        if isinstance(value, (np.ndarray, np.generic))
-        else value
-    )
+    if isinstance(value, (np.ndarray, np.generic)):
+        return cast("np.ndarray", value).tolist()
+    return value
 
 
 @check_arguments
@@ -264,25 +168,27 @@ def score_readings(
     target = rows.target_values
     distractors = rows.distractor_values
     masks, loose_false = _credit_bare(readings, target)
-    # the six lowest bits, (N, 6)
-    mentioned = (masks > 0) | (
-        readings.contradictions[:, None] >> np.arange(6) & 1
-    ).astype(bool)
+
+    # what the captions say: the six lowest bits of the contradictions, (N, 6)
+    contradictions = readings.contradictions[:, None] >> np.arange(6) & 1
+    mentioned = (masks > 0) | contradictions.astype(bool)
     true = (masks >> target.astype(np.uint16) & 1).astype(bool)  # (N, 6)
-    # (N, D, 6)
-    true_of_other = (masks[:, None, :] >> distractors.astype(np.uint16) & 1).astype(
-        bool
-    )
+    bits = masks[:, None, :] >> distractors.astype(np.uint16) & 1
+    true_of_other = bits.astype(bool)  # (N, D, 6)
+
+    # how the scenes differ, (N, D, 6)
     same_words = _by_words(target)[:, None, :] == _by_words(distractors)
-    differs = (
-        target[:, None, :] != distractors if differences == "labels" else ~same_words
-    )
+    differs = ~same_words
+    if differences == "labels":
+        differs = target[:, None, :] != distractors
+
     # A feature rules a distractor out when the caption states it truly, the two scenes
     # differ in it, and its words are false of the distractor. Labels with equal words
     # differ by annotation though no words can tell them apart.
     rules_out = true[:, None, :] & differs & (~true_of_other | same_words)
     contrastive = rules_out.any(1)
     shared = ~differs.any(1)
+
     c = contrastive.sum(1)
     k = true.sum(1)
     z = differs.any(1).sum(1)
@@ -292,11 +198,13 @@ def score_readings(
     # together they exclude every one.
     decisive = np.where(excluded, c, 0)
     false = (mentioned & ~true).sum(1) + loose_false
+
+    distractor_ids = rows.distractors
+    if rows.distractors.shape[1] == 1:
+        distractor_ids = rows.distractors[:, 0]
     columns: dict[str, Any] = {
         "target_id": rows.targets,
-        "distractor_id": rows.distractors[:, 0]
-        if rows.distractors.shape[1] == 1
-        else rows.distractors,
+        "distractor_id": distractor_ids,
         "prediction": rows.predictions,
         "discriminativity": excluded.astype(np.float64),
         "contrastive_efficiency": contrastive_efficiency(decisive, k, needed),
@@ -340,6 +248,7 @@ def _credit_bare(
     false = np.zeros(len(readings.bare), dtype=np.int64)
     if not len(rows):
         return readings.masks, false
+
     masks = readings.masks.copy()
     # Only the three hues can be meant by a bare colour; it is credited when exactly one
     # part of the target has it.

@@ -52,12 +52,13 @@ def _tagger() -> _Tagger:
             if name != "words"
         }
         words = file["words"].tolist()
-    layers = [
-        (w.reshape(-1, w.shape[-1]).T.copy(), b.ravel(), gain, shift)
-        for w, b, gain, shift in zip(
-            weights["weights"], weights["biases"], weights["gains"], weights["shifts"]
-        )
-    ]
+
+    layers: list[tuple[np.ndarray, ...]] = []
+    for w, b, gain, shift in zip(
+        weights["weights"], weights["biases"], weights["gains"], weights["shifts"]
+    ):
+        layers.append((w.reshape(-1, w.shape[-1]).T.copy(), b.ravel(), gain, shift))
+
     rows = {word: row for row, word in enumerate(words)}
     return _Tagger(
         rows,
@@ -89,13 +90,14 @@ def _tag(texts: Sequence[str]) -> list[list[str]]:
     which are separated by gaps of ``_REACH`` zero vectors.
     """
     tagger = _tagger()
-    tokens = [
-        [
-            (m.group(), m.end() < len(text) and text[m.end()].isspace())
-            for m in _TOKEN.finditer(text)
-        ]
-        for text in texts
-    ]
+    tokens: list[list[tuple[str, bool]]] = []
+    for text in texts:
+        row: list[tuple[str, bool]] = []
+        for match in _TOKEN.finditer(text):
+            end = match.end()
+            row.append((match.group(), end < len(text) and text[end].isspace()))
+        tokens.append(row)
+
     # Four layers of windows of three tokens reach four tokens to each side: gaps of
     # four zero vectors keep captions apart, and a block is one convolution.
     gap = np.zeros((_REACH, tagger.vectors.shape[-1]), dtype=np.float32)
@@ -103,21 +105,18 @@ def _tag(texts: Sequence[str]) -> list[list[str]]:
     for row in tokens:
         if row:
             index = [_row(tagger.rows, word) for word, _ in row]
-            blocks.append(
-                tagger.vectors[index, [0 if blank else 1 for _, blank in row]]
-            )
+            without_blank = [0 if blank else 1 for _, blank in row]
+            blocks.append(tagger.vectors[index, without_blank])
         blocks.append(gap)
-    selected = tagger.selected[
-        (
-            _convolve(np.concatenate(blocks), tagger) @ tagger.output + tagger.bias
-        ).argmax(1)
-    ]
+
+    scores = _convolve(np.concatenate(blocks), tagger) @ tagger.output + tagger.bias
+    selected = tagger.selected[scores.argmax(1)]
+
     out = list[list[str]]()
     at = _REACH
     for row in tokens:
-        out.append(
-            [word for (word, _), keep in zip(row, selected[at : at + len(row)]) if keep]
-        )
+        keep = selected[at : at + len(row)]
+        out.append([word for (word, _), is_kept in zip(row, keep) if is_kept])
         at += len(row) + _REACH
     return out
 
@@ -135,14 +134,13 @@ def _convolve(x: np.ndarray, tagger: _Tagger) -> np.ndarray:
     """
     edge = np.zeros((1, x.shape[1]), dtype=np.float32)
     for weight, bias, gain, shift in tagger.layers:
-        window = np.concatenate(
-            [np.concatenate([edge, x[:-1]]), x, np.concatenate([x[1:], edge])], axis=1
-        )
+        before = np.concatenate([edge, x[:-1]])
+        after = np.concatenate([x[1:], edge])
+        window = np.concatenate([before, x, after], axis=1)
         y = (window @ weight + bias).reshape(len(x), -1, 3).max(2)
+
+        # layer normalisation
         centred = y - y.mean(1, keepdims=True)
-        x = (
-            x
-            + centred / np.sqrt((centred**2).mean(1, keepdims=True) + 1e-8) * gain
-            + shift
-        )
+        spread = np.sqrt((centred**2).mean(1, keepdims=True) + 1e-8)
+        x = x + centred / spread * gain + shift
     return x

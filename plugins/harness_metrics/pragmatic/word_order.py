@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
-from harness_metrics.bases.metrics import mean_of_defined
+from harness_metrics.bases.example_values import mean_of_defined
 from harness_metrics.pragmatic.lexicon import HUES, SCALES, SHAPES
 
 _NOUN = re.compile(
@@ -58,7 +58,8 @@ class AdjectiveOrder(MeanMetric):
     """
 
     expected_check_failures: ClassVar[Mapping[str, str]] = {
-        "scores": "the sample captions name no shape of 3D Shapes after a size and a colour"
+        "scores": "the sample captions name no shape of 3D Shapes "
+        "after a size and a colour"
     }
 
     def __init__(self) -> None:
@@ -78,9 +79,8 @@ class AdjectiveOrder(MeanMetric):
         """Return the share of each example, shape (B,);
         NaN where no caption has both adjectives.
         """
-        return np.array(
-            [
-                mean_of_defined(list(map(size_first, item.candidates)))
-                for item in batch.sets
-            ]
-        )
+        means: list[float] = []
+        for item in batch.sets:
+            values = [size_first(text) for text in item.candidates]
+            means.append(mean_of_defined(values))
+        return np.array(means)

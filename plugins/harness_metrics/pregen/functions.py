@@ -13,13 +13,15 @@ without generating captions" (2018), section 3. Where paper and published progra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from harness.errors import InputError, UnknownName
+from harness_metrics.pregen.aggregations import AGGREGATIONS
+from harness_metrics.pregen.caption_scores import score_captions
 from harness_metrics.pregen.tokens import FlatTokens, flatten
 
 Dataset = Iterable[Any] | FlatTokens
@@ -94,17 +96,15 @@ def evaluate(dataset: Dataset, names: Sequence[str] | None = None) -> np.ndarray
     tokens = flatten(dataset)
     values: dict[Any, float] = {}
     with np.errstate(over="ignore", divide="ignore"):
-        for tier3, kinds, rows in image_scores(
-            tokens, [name_tiers[1:] for name_tiers in tiers]
-        ):
-            for tier4 in dict.fromkeys(
-                name_tiers[0] for name_tiers in tiers if name_tiers[1] == tier3
-            ):
-                all_images = np.array([0, rows.shape[1]])
+        lower_tiers = [name_tiers[1:] for name_tiers in tiers]
+        for tier3, kinds, rows in image_scores(tokens, lower_tiers):
+            all_images = np.array([0, rows.shape[1]])
+            tiers4 = [name_tiers[0] for name_tiers in tiers if name_tiers[1] == tier3]
+            for tier4 in dict.fromkeys(tiers4):
                 scores = AGGREGATIONS[tier4](rows, all_images)[:, 0].tolist()
-                values.update(
-                    {(tier4, tier3, *kind): score for kind, score in zip(kinds, scores)}
-                )
+                for kind, score in zip(kinds, scores):
+                    values[(tier4, tier3, *kind)] = score
+
     return np.array([values[name_tiers] for name_tiers in tiers])
 
 
@@ -153,67 +153,6 @@ def split_name(name: str) -> tuple[str, ...]:
     return tiers
 
 
-# --------------------------------------------------------------------------- tiers 1 and 2: one number per caption
-def _select_tokens(tokens: FlatTokens, tier1: str) -> np.ndarray | None:
-    """Return the selected tokens of tier 1, bool ``(T,)``, or None for all."""
-    if tier1 == "none":
-        return None
-    if tier1 == "filter0":
-        return ~tokens.top
-    if tier1 == "filter0_kept":
-        return tokens.top
-    # Running count of misses over all captions; a token is in the prefix while the
-    # count is that before its caption began.
-    misses = np.cumsum(~tokens.top)  # the prefix ends at the first miss of the caption
-    starts = tokens.captions[:-1]
-    before = misses[starts] - ~tokens.top[starts]
-    return misses == np.repeat(before, tokens.lengths)
-
-
-def _captions(tokens: FlatTokens, kinds: Sequence[tuple[str, str]]) -> np.ndarray:
-    """Return the caption scores ``(len(kinds), C)`` of the (tier2, tier1) kinds."""
-    out = np.empty((len(kinds), len(tokens.captions) - 1))
-    for tier1 in dict.fromkeys(kind[1] for kind in kinds):
-        mask = _select_tokens(tokens, tier1)
-        starts = tokens.captions[:-1]
-        count = (
-            tokens.lengths
-            if mask is None
-            else np.add.reduceat(mask.astype(np.int64), starts)
-        )
-        for row, (tier2, selection) in enumerate(kinds):
-            if selection == tier1:
-                out[row] = _caption_scores(tier2, tokens, mask, count)
-    return out
-
-
-def _caption_scores(
-    tier2: str, tokens: FlatTokens, mask: np.ndarray | None, count: np.ndarray
-) -> np.ndarray:
-    """Return the scores ``(C,)`` of tier 2; ``mask`` ``(T,)`` are the selected tokens,
-    ``count`` ``(C,)`` their number.
-    """
-    if tier2 == "count":
-        return count
-    if tier2 == "normcount":
-        return count / tokens.lengths
-    starts = tokens.captions[:-1]
-    # a factor of 1 for other tokens, so that only the selection can underflow
-    if tier2 == "prob":
-        factors = (
-            tokens.probabilities
-            if mask is None
-            else np.where(mask, tokens.probabilities, 1.0)
-        )
-        return np.where(count > 0, np.multiply.reduceat(factors, starts), 0.0)
-    # In logarithms, since a product of many probabilities underflows; a token that is
-    # not selected adds 0.
-    logs = tokens.log2 if mask is None else np.where(mask, tokens.log2, 0.0)
-    mean = np.add.reduceat(logs, starts) / np.maximum(count, 1)
-    return np.where(count > 0, np.exp2(-mean), np.inf)
-
-
-# --------------------------------------------------------------------------- tiers 3 and 4: aggregation of segments
 def image_scores(
     tokens: FlatTokens, tiers: Sequence[tuple[str, ...]]
 ) -> Iterator[tuple[str, list[tuple[str, ...]], np.ndarray]]:
@@ -221,78 +160,10 @@ def image_scores(
     ``(K, I)``, or ``(K, C)`` for ``join``.
     """
     kinds = list(dict.fromkeys(name_tiers[1:] for name_tiers in tiers))
-    captions = _captions(tokens, kinds)  # type: ignore[arg-type]
+    captions = score_captions(tokens, kinds)  # type: ignore[arg-type]
     for tier3 in dict.fromkeys(name_tiers[0] for name_tiers in tiers):
         at = [k for k, kind in enumerate(kinds) if (tier3, *kind) in set(tiers)]
         rows = captions if len(at) == len(kinds) else captions[at]
-        yield (
-            tier3,
-            [kinds[k] for k in at],
-            rows if tier3 == "join" else AGGREGATIONS[tier3](rows, tokens.images),
-        )
-
-
-def _sum(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the sums of segments."""
-    return np.add.reduceat(rows, offsets[:-1], axis=1)
-
-
-def _mean(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the means of segments."""
-    return _sum(rows, offsets) / np.diff(offsets)
-
-
-def _max(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the maxima of segments."""
-    return np.maximum.reduceat(rows, offsets[:-1], axis=1)
-
-
-def _min(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the minima of segments."""
-    return np.minimum.reduceat(rows, offsets[:-1], axis=1)
-
-
-def _median(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the medians of segments; segments of one size are sorted together."""
-    sizes = np.diff(offsets)
-    out = np.empty((len(rows), len(sizes)))
-    for size in np.unique(sizes).tolist():
-        at = np.flatnonzero(sizes == size)
-        block = rows[:, offsets[at][:, None] + np.arange(size)]  # (K, segments, size)
-        # Small segments are sorted, which is faster than a partition.
-        low = (size - 1) // 2
-        high = size // 2
-        block = (
-            np.partition(block, (low, high), axis=2)
-            if size > 16
-            else np.sort(block, axis=2)
-        )
-        out[:, at] = (
-            block[:, :, low]
-            if low == high
-            else (block[:, :, low] + block[:, :, high]) / 2
-        )
-    return out
-
-
-def _geomean(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the geometric means of segments, 0 for a segment with a 0,
-    even beside an inf.
-    """
-    # log 0 = -inf beside an inf would give NaN: zeros are taken out and put back.
-    zero = np.logical_or.reduceat(rows == 0, offsets[:-1], axis=1)
-    logs = np.log2(np.where(rows == 0, 1.0, rows))
-    return np.where(zero, 0.0, np.exp2(_mean(logs, offsets)))
-
-
-AGGREGATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-    "sum": _sum,
-    "mean": _mean,
-    "median": _median,
-    "geomean": _geomean,
-    "max": _max,
-    "min": _min,
-}
-"""Rows ``(K, members)`` and offsets ``(segments + 1,)`` -> aggregates
-``(K, segments)``; no segment is empty.
-"""
+        if tier3 != "join":
+            rows = AGGREGATIONS[tier3](rows, tokens.images)
+        yield tier3, [kinds[k] for k in at], rows

@@ -77,12 +77,14 @@ def flatten(dataset: Iterable[Any] | FlatTokens) -> FlatTokens:
     """
     if isinstance(dataset, FlatTokens):
         return dataset
+
     images = list(dataset)
     captions, image_offsets = _level(images, "image", "caption")
     tokens, caption_offsets = _level(
         captions, "caption", "token", lambda k: _caption_place(image_offsets, k)
     )
     pairs = _pairs(tokens, image_offsets, caption_offsets)
+
     probabilities = np.ascontiguousarray(pairs[:, 0])
     ranks = pairs[:, 1]
     bad = ~((probabilities >= 0) & (probabilities <= 1))  # also True for NaN
@@ -117,23 +119,24 @@ def from_token_scores(scores: Iterable[Sequence[TokenScores]]) -> FlatTokens:
     images = list(scores)
     captions, image_offsets = _level(images, "image", "caption")
     for k, caption in enumerate(captions):
-        if (
-            np.shape(caption.log_probs) != np.shape(caption.ranks)
-            or np.ndim(caption.log_probs) != 1
-        ):
+        shape = np.shape(caption.log_probs)
+        rank_shape = np.shape(caption.ranks)
+        if shape != rank_shape or len(shape) != 1:
             raise InputError(
-                f"log_probs have shape {np.shape(caption.log_probs)} and ranks "
-                f"{np.shape(caption.ranks)}; expected the same (L,)",
+                f"log_probs have shape {shape} and ranks {rank_shape}; "
+                "expected the same (L,)",
                 _caption_place(image_offsets, k),
             )
+
     rows = [caption.log_probs for caption in captions]
     _, caption_offsets = _level(
         rows, "caption", "token", lambda k: _caption_place(image_offsets, k)
     )
     logs = np.concatenate([np.asarray(row, dtype=np.float64) for row in rows])
-    ranks = np.concatenate(
-        [np.asarray(caption.ranks, dtype=np.float64) for caption in captions]
-    )
+    all_ranks = [np.asarray(caption.ranks, dtype=np.float64) for caption in captions]
+    ranks = np.concatenate(all_ranks)
+
+    # ~(x <= 0) is True for NaN too
     _refuse(
         ~(logs <= 0),
         logs,
@@ -173,6 +176,7 @@ def _level(
         raise InputError(
             f"the {outer} has no {inner}s; at least one is required", location
         )
+
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])
     return members, offsets
@@ -184,11 +188,12 @@ def _pairs(tokens: list[Any], images: np.ndarray, captions: np.ndarray) -> np.nd
     """
     try:
         if set(map(len, tokens)) == {2}:
-            return np.fromiter(
-                chain.from_iterable(tokens), np.float64, 2 * len(tokens)
-            ).reshape(-1, 2)
+            numbers = chain.from_iterable(tokens)
+            flat = np.fromiter(numbers, np.float64, 2 * len(tokens))
+            return flat.reshape(-1, 2)
     except (TypeError, ValueError):
         pass  # the loop below reports the token at fault
+
     for k, token in enumerate(tokens):
         try:
             probability, rank = token

@@ -81,12 +81,13 @@ class Scores(MeanMetric):
             )
         self.path = None if path is None else existing(path, "file of scores")
         self.column = column
+
         file = "" if self.path is None else self.path.name
-        label = (
-            name
-            or column
-            or (file.rsplit(".", 2)[0] if file.endswith(SCORES) else file.split(".")[0])
-        )
+        stem = file.split(".")[0]
+        if file.endswith(SCORES):
+            # NAME-REF.seg.score, where the name may have dots
+            stem = file.rsplit(".", 2)[0]
+        label = name or column or stem
         self.spec = MetricSpec(
             label,
             higher_is_better,
@@ -98,14 +99,13 @@ class Scores(MeanMetric):
 
     def signature(self) -> str:
         """Return the column, and a hash of the file."""
-        digest = (
-            f"|file:{hashlib.sha256(self.path.read_bytes()).hexdigest()[:12]}"
-            if self.path
-            else ""
-        )
-        return f"scores|{self.spec.name}{digest}" + (
-            f"|column:{self.column}" if self.column else ""
-        )
+        signature = f"scores|{self.spec.name}"
+        if self.path:
+            digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
+            signature += f"|file:{digest[:12]}"
+        if self.column:
+            signature += f"|column:{self.column}"
+        return signature
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the mean score of each example's candidates, shape (B,),
@@ -113,12 +113,12 @@ class Scores(MeanMetric):
         """
         if self.path is None:
             return self._read_meta(batch.sets)
-        return np.array(
-            [
-                np.mean([self._find(item, text) for text in item.candidates])
-                for item in batch.sets
-            ]
-        )
+
+        means: list[np.floating] = []
+        for item in batch.sets:
+            values = [self._find(item, text) for text in item.candidates]
+            means.append(np.mean(values))
+        return np.array(means)
 
     def _read_meta(self, sets: Sequence[CaptionSet]) -> np.ndarray:
         values = [item.meta.get(str(self.column)) for item in sets]
@@ -130,21 +130,20 @@ class Scores(MeanMetric):
                 f"found {', '.join(present)}",
                 parameter="column",
             )
-        return np.array(
-            [
-                _number(value, f"column '{self.column}' of '{item.id}'")
-                for item, value in zip(sets, values)
-            ]
-        )
+        numbers = [
+            _number(value, f"column '{self.column}' of '{item.id}'")
+            for item, value in zip(sets, values)
+        ]
+        return np.array(numbers)
 
     def _find(self, item: CaptionSet, text: str) -> float:
         name = str(item.meta.get("item", item.id))
-        for key in (
-            (name, _spaced(text), ""),
-            (name, "", str(item.meta.get("system", ""))),
-        ):
+        of_caption = (name, _spaced(text), "")
+        of_system = (name, "", str(item.meta.get("system", "")))
+        for key in (of_caption, of_system):
             if key in self._table:
                 return self._table[key]
+
         ids = {key[0] for key in self._table}
         hint = "" if name in ids else f"; ids there are such as '{min(ids)}'"
         raise InputError(
@@ -170,23 +169,23 @@ class Scores(MeanMetric):
                 for usual in roles
             )
             if name is None or score is None or (caption is None and system is None):
-                role = (
-                    "id"
-                    if name is None
-                    else f"score ({', '.join(roles[3])})"
-                    if score is None
-                    else "caption or system"
-                )
+                role = "caption or system"
+                if name is None:
+                    role = "id"
+                elif score is None:
+                    role = f"score ({', '.join(roles[3])})"
                 raise InputError(
                     f"no column of the {role}; the record has {', '.join(fields)}",
                     record.where,
                 )
+
             key = (
                 str(fields[name]),
                 _spaced(str(fields[caption])) if caption else "",
                 "" if caption else str(fields[str(system)]),
             )
             value = _number(fields[score], record.where)
+            # rows that say the same are one score
             if out.get(key, value) != value and not math.isnan(value):
                 raise InputError(
                     f"'{key[1] or key[2]}' of '{key[0]}' has the scores {out[key]:g} "

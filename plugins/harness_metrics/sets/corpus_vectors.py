@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Batch, Features, Objects
-from harness_metrics.bases.metrics import EmbeddingMetric
+from harness_metrics.bases.embedding_metric import EmbeddingMetric
 from harness_metrics.sets.grouped_jackknife import Jackknifed
 
 
@@ -27,12 +27,9 @@ def drop_unused_dimensions(*samples: np.ndarray) -> tuple[np.ndarray, ...]:
 
     Distances and inner products stay; matrices of d x d numbers get smaller.
 
-    >>> [
-    ...     sample.tolist()
-    ...     for sample in drop_unused_dimensions(
-    ...         np.array([[0.0, 1.0]]), np.array([[0.0, 2.0], [0.0, 0.0]])
-    ...     )
-    ... ]
+    >>> first = np.array([[0.0, 1.0]])
+    >>> second = np.array([[0.0, 2.0], [0.0, 0.0]])
+    >>> [sample.tolist() for sample in drop_unused_dimensions(first, second)]
     [[[1.0]], [[2.0], [0.0]]]
     """
     used = np.any([sample.any(axis=0) for sample in samples], axis=0)
@@ -67,8 +64,7 @@ class CorpusVectors(EmbeddingMetric, Jackknifed):
 
     def number(self, objects: Objects) -> float:
         """Return the number of all vectors."""
-        return self.value(
-            *drop_unused_dimensions(
-                objects.values("candidates"), objects.values("references")
-            )
+        candidates, references = drop_unused_dimensions(
+            objects.values("candidates"), objects.values("references")
         )
+        return self.value(candidates, references)

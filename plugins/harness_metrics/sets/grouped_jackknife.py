@@ -36,9 +36,8 @@ def groups_of(examples: int, seed: int) -> np.ndarray:
     :data:`GROUPS`) - 1, of equal sizes up to one.
     """
     count = min(examples, GROUPS)
-    return np.random.default_rng([seed, examples, count]).permutation(
-        np.arange(examples) % count
-    )
+    rng = np.random.default_rng([seed, examples, count])
+    return rng.permutation(np.arange(examples) % count)
 
 
 def without_groups(
@@ -56,9 +55,8 @@ def without_groups(
         Seed of the groups.
     """
     group = groups_of(examples, seed)
-    return of_groups(
-        np.array([number(np.flatnonzero(group != g)) for g in range(group.max() + 1)])
-    )
+    numbers = [number(np.flatnonzero(group != g)) for g in range(group.max() + 1)]
+    return of_groups(np.array(numbers))
 
 
 def of_groups(values: np.ndarray) -> LeftOut:
@@ -83,10 +81,8 @@ def without_halves(
     # variance of the number at half the size.
     for _ in range(SPLITS):
         order = rng.permutation(examples)
-        values += [
-            number(np.sort(half))
-            for half in (order[: examples // 2], order[examples // 2 :])
-        ]
+        for half in (order[: examples // 2], order[examples // 2 :]):
+            values.append(number(np.sort(half)))
     return LeftOut(np.array(values), 0.5, SPLITS)
 
 
@@ -108,12 +104,11 @@ def interval_of(
     ends = jackknife.interval_of_parts(value, left_out)
     values = left_out.values
     if ends is None:
-        return Interval(
-            None,
-            NO_SPREAD
-            if np.isfinite(values).all()
-            else "the number is undefined without some groups of examples",
-        )
+        reason = "the number is undefined without some groups of examples"
+        if np.isfinite(values).all():
+            reason = NO_SPREAD
+        return Interval(None, reason)
+
     if bounds is not None:
         ends = max(ends[0], bounds[0]), min(ends[1], bounds[1])
     note = HALVES_NOTE if len(values) > left_out.freedom + 1 else NOTE
@@ -125,9 +120,8 @@ class Jackknifed(CorpusMetric):
 
     def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
         """Return the interval of the jackknife over groups of examples."""
-        return interval_of(
-            self.reduce(stats), self.left_out(stats, seed), self.spec.bounds
-        )
+        left_out = self.left_out(stats, seed)
+        return interval_of(self.reduce(stats), left_out, self.spec.bounds)
 
     def left_out(self, stats: Objects, seed: int) -> LeftOut:
         """Return the number without each of at most 20 groups of examples."""

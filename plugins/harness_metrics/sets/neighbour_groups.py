@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness_metrics.sets.neighbours import (
-    Kind,
+from harness_metrics.sets.corpus_neighbours import (
     distinct_points,
     half_squares,
     kth_smallest,
     rounding_errors,
 )
+from harness_metrics.sets.neighbours import Kind
 
 _BLOCK_BYTES = 64 << 20
 """Size of a block of distances."""
@@ -77,9 +77,12 @@ def without_groups(
     of_centres = len(centres.groups) - np.bincount(centres.groups, minlength=count)
     of_others = len(others.groups) - np.bincount(others.groups, minlength=count)
     starts = np.searchsorted(others.groups, np.arange(count))
+
     # Balls without group g are all balls minus those around centres of g, except that
     # balls whose k-th neighbour lies in g become larger and may cover more points,
-    # which ``extra`` counts. balls around each of the others, by group of the centre
+    # which ``extra`` counts.
+
+    # balls around each of the others, by group of the centre
     covers = np.zeros((count, len(others.groups)), dtype=np.int64)
     # further balls without each group, because they become larger
     extra = np.zeros_like(covers)
@@ -100,24 +103,25 @@ def without_groups(
                 count,
             )
             continue
-        first = np.searchsorted(centre_groups, np.unique(centre_groups))
-        covers[np.unique(centre_groups)] += np.add.reduceat(
-            in_ball, first, axis=0, dtype=np.int64
-        )
+
+        # centres are in the order of their groups
+        present = np.unique(centre_groups)
+        first = np.searchsorted(centre_groups, present)
+        covers[present] += np.add.reduceat(in_ball, first, axis=0, dtype=np.int64)
         for groups, wider in larger:
             row, column = np.nonzero((block.to_others <= wider[:, None]) & ~in_ball)
             np.add.at(extra, (groups[row], column), 1)
+
     with np.errstate(invalid="ignore", divide="ignore"):
         if kind == "coverage":
             values = hits / of_centres
         else:
             balls = covers.sum(axis=0) - covers + extra
             left = others.groups[None] != np.arange(count)[:, None]
-            sums = (
-                (balls * left).sum(axis=1) / k
-                if kind == "density"
-                else ((balls > 0) & left).sum(axis=1)
-            )
+            if kind == "density":
+                sums = (balls * left).sum(axis=1) / k
+            else:
+                sums = ((balls > 0) & left).sum(axis=1)
             values = sums / of_others
     return np.where((of_centres > k) & (of_others > 0), values, np.nan)
 
@@ -126,10 +130,10 @@ def _blocks(centres: np.ndarray, others: np.ndarray) -> Iterator[_Block]:
     """Yield the distances of consecutive centres; equal points share one distance,
     so that ties are exact.
     """
-    distinct, inverse = distinct_points(
-        np.concatenate([centres, others]).astype(np.float32)
-    )
+    points = np.concatenate([centres, others]).astype(np.float32)
+    distinct, inverse = distinct_points(points)
     half = half_squares(distinct)
+
     step = max(1, _BLOCK_BYTES // (4 * len(distinct)))
     for start in range(0, len(centres), step):
         rows = slice(start, min(start + step, len(centres)))
@@ -164,25 +168,27 @@ def _radii(
     row = row[order]
     value = value[order]
     of = of[order]
-    rank_in_row = (
-        np.arange(len(row)) - np.searchsorted(row, np.arange(len(distances)))[row]
-    )
+    starts = np.searchsorted(row, np.arange(len(distances)))
+    rank_in_row = np.arange(len(row)) - starts[row]
     near = rank_in_row < number  # of equal values any will do
     values = value[near].reshape(-1, number)
     of_values = of[near].reshape(-1, number)
     if number <= k:
         return np.full(len(distances), np.inf, dtype=distances.dtype), []
+
     radius = values[:, k]
     larger = list[tuple[np.ndarray, np.ndarray]]()
     for j in range(k + 1):
         group = of_values[:, j]
         new = (group != own) & ~(of_values[:, :j] == group[:, None]).any(axis=1)
+
         # Neighbours outside the group are counted until the k-th (the centre itself is
         # entry 0).
         rank = np.cumsum(of_values != group[:, None], axis=1)
-        wider = np.take_along_axis(values, (rank > k).argmax(axis=1)[:, None], axis=1)[
-            :, 0
-        ]
+        at = (rank > k).argmax(axis=1)[:, None]
+        wider = np.take_along_axis(values, at, axis=1)[:, 0]
+
+        # the few rows whose neighbours beyond k were not enough
         for i in np.flatnonzero(new & (rank[:, -1] <= k)):
             remaining = distances[i, groups != group[i]]
             wider[i] = np.partition(remaining, k)[k] if len(remaining) > k else np.inf
@@ -206,9 +212,10 @@ def _hits(
     hit = _outside(in_ball, other_groups, starts, count)
     rows = np.arange(len(own))
     for groups, wider in larger:
-        hit[rows, groups] |= _outside(
-            to_others <= wider[:, None], other_groups, starts, count
-        )[rows, groups]
+        in_wider = to_others <= wider[:, None]
+        outside = _outside(in_wider, other_groups, starts, count)
+        hit[rows, groups] |= outside[rows, groups]
+    # a centre of the group itself does not count
     hit[rows, own] = False
     return hit.sum(axis=0).astype(np.float64)
 

@@ -11,13 +11,10 @@ import numpy as np
 
 from harness.contracts import Batch, Features, Interval, LeftOut, Objects
 from harness.contracts.parameters import Count, check_arguments
-from harness_metrics.bases.metrics import (
-    DistanceMetric,
-    DistanceSpec,
-    EmbeddingSpec,
-    RelabeledMetric,
-)
-from harness_metrics.sets import grouped_jackknife, neighbours
+from harness_metrics.bases.distance_metric import DistanceMetric, DistanceSpec
+from harness_metrics.bases.embedding_metric import EmbeddingSpec
+from harness_metrics.bases.relabeled_metric import RelabeledMetric
+from harness_metrics.sets import corpus_neighbours, grouped_jackknife, neighbours
 from harness_metrics.sets.corpus_vectors import CorpusVectors
 from harness_metrics.sets.neighbour_groups import Sample, without_groups
 from harness_metrics.sets.neighbours import Kind
@@ -71,9 +68,8 @@ class _WithinExamples(RelabeledMetric, DistanceMetric):
         self, batch: Batch, features: Features, state: Any, labels: np.ndarray
     ) -> np.ndarray:
         """Return the statistic of each example under labels (P, N), shape (B, P)."""
-        return neighbours.of_distances(
-            features.distances(self.distance, batch), labels, self.k, self.kind
-        )
+        distances = features.distances(self.distance, batch)
+        return neighbours.of_distances(distances, labels, self.k, self.kind)
 
 
 class PrecisionPerExample(_WithinExamples):
@@ -143,9 +139,8 @@ class CoveragePerExample(_WithinExamples):
         """Return the share of the references that candidate i alone covers,
         shape (B, n).
         """
-        return neighbours.coverage_credits(
-            features.distances(self.distance, batch), batch.n, self.k
-        )
+        distances = features.distances(self.distance, batch)
+        return neighbours.coverage_credits(distances, batch.n, self.k)
 
 
 class _OfCorpora(CorpusVectors):
@@ -185,7 +180,7 @@ class _OfCorpora(CorpusVectors):
         """Return the statistic of vectors (n, d) and (m, d); NaN with k vectors or
         fewer in the sample of the balls.
         """
-        return neighbours.of_corpora(candidates, references, self.k, self.kind)
+        return corpus_neighbours.of_corpora(candidates, references, self.k, self.kind)
 
     def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
         """Return the interval of the jackknife over halves of the examples, or over
@@ -200,6 +195,7 @@ class _OfCorpora(CorpusVectors):
                 f"above {MOST_TEXTS} texts the jackknife is left out, "
                 "which takes three times as long as the number",
             )
+
         left_out = self.left_out(stats, seed)
         result = grouped_jackknife.interval_of(
             self.reduce(stats), left_out, self.spec.bounds
@@ -219,6 +215,7 @@ class _OfCorpora(CorpusVectors):
             return grouped_jackknife.without_halves(
                 lambda rows: self.reduce(stats[rows]), len(stats), seed
             )
+
         group = grouped_jackknife.groups_of(len(stats), seed)
         sides = [
             Sample(stats.values(side), group[stats.owners(side)])
@@ -264,8 +261,8 @@ class Recall(_OfCorpora):
 
     kind = "recall"
     expected_check_failures: ClassVar[dict[str, str]] = {
-        "needs": "with the few captions of the check, the fifth neighbour is so far that "
-        "every ball holds all references"
+        "needs": "with the few captions of the check, the fifth neighbour is so far "
+        "that every ball holds all references"
     }
 
 

@@ -19,7 +19,7 @@ from harness.contracts import (
     weighted_means,
 )
 from harness.contracts.parameters import Count, check_arguments
-from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.bases.embedding_metric import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.neural.clipscore import ClipScore
 
 TIE = 1e-6
@@ -50,19 +50,19 @@ def ranks_of(queries: np.ndarray, targets: np.ndarray, own: np.ndarray) -> np.nd
     choices, choice_of = np.unique(targets, axis=0, return_inverse=True)
     columns = choices.T.astype(np.float64)
     target = choice_of.reshape(-1)[own]
+
     out = np.empty(len(queries))
     step = max(1, _PAIRS // len(choices))
     for start in range(0, len(queries), step):
-        similarity = queries[start : start + step].astype(np.float64) @ columns
-        margin = (
-            similarity
-            - similarity[np.arange(len(similarity)), target[start : start + step]][
-                :, None
-            ]
-        )
-        out[start : start + step] = (margin > TIE).sum(axis=1) + (
-            1 + (abs(margin) <= TIE).sum(axis=1)
-        ) / 2
+        rows = slice(start, start + step)
+        similarity = queries[rows].astype(np.float64) @ columns
+        own_similarity = similarity[np.arange(len(similarity)), target[rows]]
+        margin = similarity - own_similarity[:, None]
+
+        # the mean rank of those that are equal, the target among them
+        above = (margin > TIE).sum(axis=1)
+        equal = (abs(margin) <= TIE).sum(axis=1)
+        out[rows] = above + (1 + equal) / 2
     return out
 
 

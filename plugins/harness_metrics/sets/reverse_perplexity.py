@@ -11,15 +11,11 @@ import numpy as np
 from caption_kernels import exp, log
 from harness.contracts import MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
-from harness_metrics.crnrr.words import (
-    CaptionWords,
-    Words,
-    gram_ids,
-    sentence_lengths,
-    sides_of,
-)
 from harness_metrics.sets.grouped_jackknife import Jackknifed
 from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
+from harness_metrics.words.captions import CaptionWords, sides_of
+from harness_metrics.words.grams import Words, sentence_lengths
+from harness_metrics.words.keys import gram_ids
 
 DISCOUNT = 0.75
 """Number that is subtracted from each count above 0, as Church & Gale (1991) found
@@ -36,15 +32,15 @@ def history_columns(words: Words, n: int, end: int) -> list[np.ndarray]:
     lengths = sentence_lengths(words)
     widths = lengths + n
     starts = np.cumsum(widths) - widths
+
     tokens = np.full(int(widths.sum()), end + 1)
-    position = (
-        np.arange(len(words.ids)) - (np.cumsum(lengths) - lengths)[words.sentence]
-    )
+    first_words = np.cumsum(lengths) - lengths
+    position = np.arange(len(words.ids)) - first_words[words.sentence]
     tokens[starts[words.sentence] + n - 1 + position] = words.ids
     tokens[starts + widths - 1] = end
-    predicted = np.flatnonzero(
-        np.arange(len(tokens)) - np.repeat(starts, widths) >= n - 1
-    )
+
+    in_sentence = np.arange(len(tokens)) - np.repeat(starts, widths)
+    predicted = np.flatnonzero(in_sentence >= n - 1)
     return [tokens[predicted - back] for back in range(n - 1, -1, -1)]
 
 
@@ -75,32 +71,34 @@ def word_probabilities(candidates: Words, references: Words, n: int) -> np.ndarr
     modeling* (Kneser-Ney smoothing, interpolated).
     """
     end = 1 + max(int(side.ids.max(initial=-1)) for side in (candidates, references))
-    model, text = (history_columns(side, n, end) for side in (candidates, references))
+    model = history_columns(candidates, n, end)
+    text = history_columns(references, n, end)
+
+    # Ids of n-grams and of their histories by order, for both sides together; the first
+    # ``size`` are those of the candidates.
     columns = [np.concatenate(pair) for pair in zip(model, text)]
     size = len(model[0])
     gram = [gram_ids(columns[n - order :]) for order in range(1, n + 1)]
-    history = [
-        gram_ids(columns[n - order : -1]) if order > 1 else np.zeros_like(gram[0])
-        for order in range(1, n + 1)
-    ]
+    history = [np.zeros_like(gram[0])]
+    history += [gram_ids(columns[n - order : -1]) for order in range(2, n + 1)]
+
     vocabulary = len(np.unique(gram[0]))
     probabilities = np.full(len(text[0]), 1.0 / vocabulary)
     for order in range(n):
         # One row of the candidates for each count: each token at the highest order,
         # below it each distinct n-gram that is longer by one.
-        counted = (
-            np.arange(size)
-            if order == n - 1
-            else np.unique(gram[order + 1][:size], return_index=True)[1]
-        )
-        counts = np.bincount(gram[order][counted], minlength=len(gram[order]))
+        rows = np.arange(size)
+        if order < n - 1:
+            rows = np.unique(gram[order + 1][:size], return_index=True)[1]
         distinct = np.unique(gram[order][:size], return_index=True)[1]
-        types = np.bincount(history[order][distinct], minlength=len(gram[order]))[
-            history[order][size:]
-        ]
-        total = np.bincount(history[order][counted], minlength=len(gram[order]))[
-            history[order][size:]
-        ]
+
+        width = len(gram[order])
+        counts = np.bincount(gram[order][rows], minlength=width)
+        all_types = np.bincount(history[order][distinct], minlength=width)
+        all_totals = np.bincount(history[order][rows], minlength=width)
+
+        types = all_types[history[order][size:]]
+        total = all_totals[history[order][size:]]
         numerator = np.maximum(counts[gram[order][size:]] - DISCOUNT, 0.0)
         mixed = (numerator + DISCOUNT * types * probabilities) / np.maximum(total, 1)
         probabilities = np.where(total > 0, mixed, probabilities)
@@ -148,7 +146,8 @@ class ReversePerplexity(Jackknifed, CaptionWords):
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
-        return f"reverse-perplexity|n:{self.n}|kneser-ney:{DISCOUNT}|tok:{signed(self.tokenizer)}"
+        estimate = f"n:{self.n}|kneser-ney:{DISCOUNT}"
+        return f"reverse-perplexity|{estimate}|tok:{signed(self.tokenizer)}"
 
     def number(self, objects: Objects) -> float:
         """Return the perplexity of all references, words and ends of sentences."""

@@ -46,9 +46,8 @@ def _eigenvalues(matrices: np.ndarray) -> np.ndarray:
     """Return the eigenvalues (..., n), ascending, of symmetric matrices (..., n, n),
     with the same bits on every processor.
     """
-    return eigenvalues(matrices.reshape(-1, *matrices.shape[-2:])).reshape(
-        matrices.shape[:-1]
-    )
+    flat = matrices.reshape(-1, *matrices.shape[-2:])
+    return eigenvalues(flat).reshape(matrices.shape[:-1])
 
 
 def effective_number(shares: np.ndarray, q: float = 1.0) -> np.ndarray:
@@ -60,13 +59,13 @@ def effective_number(shares: np.ndarray, q: float = 1.0) -> np.ndarray:
         return exp(-(p * log(np.where(p > 0, p, 1.0))).sum(axis=-1))
     if math.isinf(q):
         return 1.0 / p.max(axis=-1)
+
     # Shares that are rounding errors would count as items of their own for small
     # orders.
-    powers = (
-        power(np.where(p > 1e-12, p, 0.0), q)
-        if q > 0
-        else (p > 1e-12).astype(np.float64)
-    )
+    is_item = p > 1e-12
+    powers = is_item.astype(np.float64)
+    if q > 0:
+        powers = power(np.where(is_item, p, 0.0), q)
     return power(powers.sum(axis=-1), 1.0 / (1.0 - q))
 
 
@@ -105,14 +104,12 @@ def singular_spread(kernels: np.ndarray) -> np.ndarray:
     [1.0, 0.0]
     """
     values = _eigenvalues(kernels)
+
     # Rounding errors of eigenvalues that are 0 would count with their square roots.
     largest = values[..., -1:]
     roots = np.sqrt(np.where(values > 1e-12 * largest, values, 0.0))
     total = roots.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (
-            np.where(
-                total > 0, -log(roots[..., -1] / total) / log(kernels.shape[-1]), np.nan
-            )
-            + 0.0
-        )
+        spread = -log(roots[..., -1] / total) / log(kernels.shape[-1])
+    # + 0.0: no negative zero
+    return np.where(total > 0, spread, np.nan) + 0.0

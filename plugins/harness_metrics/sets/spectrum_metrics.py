@@ -11,7 +11,8 @@ import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
 from harness.contracts.parameters import Ge, MayBeInfinite, check_arguments
-from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec, FitsInner
+from harness_metrics.bases.embedding_metric import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.bases.inner_metric import FitsInner
 from harness_metrics.kernel.geometry import unit_vectors, without_each
 from harness_metrics.ngram.cider import Cider, CiderScores, Df
 from harness_metrics.sets import spectrum
@@ -70,16 +71,14 @@ class Vendi(EmbeddingMetric, MeanMetric):
         shape (B, n).
         """
         kernels = self._kernels(batch, features)
-        return spectrum.vendi(kernels, self.q)[:, None] - spectrum.vendi(
-            without_each(kernels, batch.n), self.q
-        )
+        of_all = spectrum.vendi(kernels, self.q)
+        left_out = spectrum.vendi(without_each(kernels, batch.n), self.q)
+        return of_all[:, None] - left_out
 
     def _kernels(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the similarities of the candidates, shape (B, n, n)."""
-        return spectrum.unit_kernels(
-            features.set_vectors(self.embedding, batch.candidate_ids),
-            batch.candidate_ids,
-        )
+        vectors = features.set_vectors(self.embedding, batch.candidate_ids)
+        return spectrum.unit_kernels(vectors, batch.candidate_ids)
 
 
 class CorpusVendi(CorpusVectors):
@@ -114,11 +113,11 @@ class CorpusVendi(CorpusVectors):
         unit = unit[unit.any(axis=1)]
         if not len(unit):
             return float("nan")
-        # both have the same eigenvalues
+
+        # the smaller of two products, which have the same eigenvalues
         product = unit.T @ unit if len(unit) > unit.shape[1] else unit @ unit.T
-        return float(
-            spectrum.effective_number(np.linalg.eigvalsh(product) / len(unit), self.q)
-        )
+        shares = np.linalg.eigvalsh(product) / len(unit)
+        return float(spectrum.effective_number(shares, self.q))
 
 
 class SelfCider(FitsInner, MeanMetric):
@@ -153,7 +152,8 @@ class SelfCider(FitsInner, MeanMetric):
             min_candidates=2,
             bounds=(0.0, 1.0),
             compares_references=False,
-            untestable="reads the candidates alone; the references give document frequencies",
+            untestable="reads the candidates alone; "
+            "the references give document frequencies",
             held_fixed=self.inner.spec.held_fixed,
         )
 
@@ -176,9 +176,9 @@ class SelfCider(FitsInner, MeanMetric):
         shape (B, n).
         """
         kernels = _symmetric_scores(batch, features, state)
-        return spectrum.singular_spread(kernels)[:, None] - spectrum.singular_spread(
-            without_each(kernels, batch.n)
-        )
+        of_all = spectrum.singular_spread(kernels)
+        left_out = spectrum.singular_spread(without_each(kernels, batch.n))
+        return of_all[:, None] - left_out
 
 
 def _symmetric_scores(

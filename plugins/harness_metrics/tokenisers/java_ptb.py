@@ -22,6 +22,14 @@ from harness_metrics.tokenisers.java_runtime import pycocoevalcap_file, run_java
 
 NEEDED_BY = "the tokenizer 'java-ptb'"
 """Requester in error messages."""
+_PROGRAM = [
+    "edu.stanford.nlp.process.PTBTokenizer",
+    "-preserveLines",
+    "-lowerCase",
+    "-encoding",
+    "UTF-8",
+]
+"""Class and options of the toolkit's wrapper."""
 _SEPARATOR = "zz"
 _PUNCTUATION = frozenset(
     [
@@ -70,6 +78,7 @@ def token_lines(captions: list[str]) -> list[str]:
     """Return the program's output line for each caption, without trailing blanks."""
     if not captions:
         return []
+
     jar = pycocoevalcap_file(
         "tokenizer", "stanford-corenlp-3.4.1.jar", needed_by=NEEDED_BY
     )
@@ -79,30 +88,17 @@ def token_lines(captions: list[str]) -> list[str]:
             f"{caption.translate(_LINE_BREAKS)}\n{_SEPARATOR}\n" for caption in captions
         )
         source.write_bytes(text.encode("utf-8", "replace"))
-        program = [
-            "edu.stanford.nlp.process.PTBTokenizer",
-            "-preserveLines",
-            "-lowerCase",
-            "-encoding",
-            "UTF-8",
-        ]
+
+        encodings = ["-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"]
         output = run_java(
-            [
-                "-Dfile.encoding=UTF-8",
-                "-Dstdout.encoding=UTF-8",
-                "-cp",
-                str(jar),
-                *program,
-                str(source),
-            ],
-            needed_by=NEEDED_BY,
+            [*encodings, "-cp", str(jar), *_PROGRAM, str(source)], needed_by=NEEDED_BY
         )
+
     lines = output.decode("utf-8").split("\n")
-    if len(lines) < 2 * len(captions) or any(
-        line != _SEPARATOR for line in lines[1 : 2 * len(captions) : 2]
-    ):
+    count = 2 * len(captions)
+    separators = lines[1:count:2]
+    if len(lines) < count or any(line != _SEPARATOR for line in separators):
         raise HarnessError(
-            f"{NEEDED_BY}: the program returned {len(lines)} lines; "
-            f"expected {2 * len(captions)}"
+            f"{NEEDED_BY}: the program returned {len(lines)} lines; expected {count}"
         )
-    return [line.rstrip() for line in lines[0 : 2 * len(captions) : 2]]
+    return [line.rstrip() for line in lines[0:count:2]]

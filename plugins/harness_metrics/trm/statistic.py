@@ -5,18 +5,20 @@ Generation*, section 3.2, with the definitions of Liu & Modarres 2011 (*A triang
 for equality of distribution functions in high dimensions*). N = n + m texts, the n
 candidates first; ``d[i, j]`` is the distance with text i as hypothesis and j as
 reference. Triangles are all ordered pairs (a, b), a != b, of one sample with every x of
-the other, in both directions. Their edges are d_IN = d[a, b], d_0 = d[x, a], d_1 = d[x,
-b]. T_r counts the triangles whose edge d_IN is the smallest (r = 0), the middle
-(1) or the largest (2); ties count wherever they satisfy the inequality. With T = T_0 +
-    T_1 + T_2:
+the other, in both directions. Their edges are d_IN = d[a, b], d_0 = d[x, a] and
+d_1 = d[x, b]. T_r counts the triangles whose edge d_IN is the smallest (r = 0), the
+middle (1) or the largest (2); ties count wherever they satisfy the inequality. With
+T = T_0 + T_1 + T_2,
 
-    Q = |T_0/T - 1/3| + |T_1/T - 1/3| + |T_2/T - 1/3|      in [0, 4/3]; 0 when the distances do not separate the samples
+    Q = |T_0/T - 1/3| + |T_1/T - 1/3| + |T_2/T - 1/3|
+
+is in [0, 4/3], and 0 when the distances do not separate the samples.
 
 **Cost of all relabelings.** With labels s in {0, 1}^N a triangle (i, j | k) counts when
 s_i = s_j != s_k, and
 
-    [s_i = s_j != s_k] = s_i s_j + s_k - s_i s_k - s_j s_k = ([s_i != s_k] + [s_j !=
-    s_k] - [s_i != s_j]) / 2,
+    [s_i = s_j != s_k] = s_i s_j + s_k - s_i s_k - s_j s_k
+                       = ([s_i != s_k] + [s_j != s_k] - [s_i != s_j]) / 2,
 
 so T_r(s) is a sum over pairs with different labels: a form in the sense of
 :mod:`harness.stats.forms`, built once in O(N^3). Since E_r = 3 T_r - T sum to zero, sum
@@ -32,8 +34,6 @@ All counts are integers, exact in float64.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -41,15 +41,22 @@ import numpy as np
 from harness.stats import forms, permutation, ties
 from harness.stats.permutation_p_values import tail_counts
 from harness_metrics.kernel import symmetric_relabelings
+from harness_metrics.trm.directions import (
+    MEMORY_BYTES,
+    direction_coefficients,
+    label_step,
+    statistic_of_direction,
+    statistic_per_direction,
+)
+from harness_metrics.trm.triangles import (
+    blocks_of,
+    direction_indicators,
+    observed_counts,
+    pair_counts,
+)
 
 Pooling = Literal["pooled", "per-direction"]
 
-MEMORY_BYTES = 64 << 20
-"""Bound on temporary arrays, in bytes; results do not depend on it."""
-INDICATOR_BYTES = 4 << 20
-"""Bound on the triangle indicators computed at once, in bytes,
-so that they stay in the cache.
-"""
 _LARGEST = 8 / 3
 """Largest Q per direction."""
 
@@ -84,19 +91,16 @@ def triangle_rank(
 
     Examples
     --------
-    >>> points = np.array(
-    ...     [0.0, 0.1, 5.0, 5.1]
-    ... )  # two candidates far from two references
+    Two candidates far from two references:
+
+    >>> points = np.array([0.0, 0.1, 5.0, 5.1])
     >>> round(float(triangle_rank(abs(points[:, None] - points), 2)), 4)
     1.3333
     """
     batch, n, _ = _check_shape(distances, n_candidates)
-    counts = np.concatenate(
-        [
-            np.empty((0, 2, 3)),
-            *(_observed_counts(block, n) for _, block in _enumerated_parts(batch)),
-        ]
-    )
+    block_counts = [observed_counts(block, n) for _, block in blocks_of(batch)]
+    # an empty batch has no block
+    counts = np.concatenate([np.empty((0, 2, 3)), *block_counts])
     values = statistic_of_counts(counts[:, 0], counts[:, 1], pooling)
     return values if np.ndim(distances) == 3 else float(values[0])
 
@@ -113,47 +117,30 @@ def leave_one_out_credits(
     out = np.empty((len(batch), n))
     candidates = slice(0, n)
     references = slice(n, None)
-    for start, block in _enumerated_parts(batch):
+    for start, block in blocks_of(batch):
         counts = np.empty((len(block), 1, 2, 3))
         of_member = np.empty((len(block), n, 2, 3))
-        for r, indicator in enumerate(
-            _direction_indicators(block, candidates, references)
-        ):
+
+        with_two_candidates = direction_indicators(block, candidates, references)
+        for r, indicator in enumerate(with_two_candidates):
             by_pair = indicator.sum(axis=3, dtype=np.float64)
             counts[:, 0, 0, r] = by_pair.sum(axis=(1, 2))
             # A candidate is in the triangles in which it is the first or the second of
             # the pair.
             of_member[:, :, 0, r] = by_pair.sum(axis=1) + by_pair.sum(axis=2)
-        for r, indicator in enumerate(
-            _direction_indicators(block, references, candidates)
-        ):
-            of_member[:, :, 1, r] = indicator.reshape(len(block), -1, n).sum(
-                axis=1, dtype=np.float64
-            )
+
+        with_two_references = direction_indicators(block, references, candidates)
+        for r, indicator in enumerate(with_two_references):
+            by_pair = indicator.reshape(len(block), -1, n)
+            of_member[:, :, 1, r] = by_pair.sum(axis=1, dtype=np.float64)
             counts[:, 0, 1, r] = of_member[:, :, 1, r].sum(axis=1)
+
         # Triangles of the set without i are those of the set that do not hold i.
-        without = (counts - of_member).reshape(-1, 2, 3)
+        left = (counts - of_member).reshape(-1, 2, 3)
         q = statistic_of_counts(counts[:, 0, 0], counts[:, 0, 1], pooling)
-        out[start : start + len(block)] = q[:, None] - statistic_of_counts(
-            without[:, 0], without[:, 1], pooling
-        ).reshape(-1, n)
+        q_without = statistic_of_counts(left[:, 0], left[:, 1], pooling)
+        out[start : start + len(block)] = q[:, None] - q_without.reshape(-1, n)
     return out
-
-
-def _direction_indicators(
-    distances: np.ndarray, pair: slice, opposite: slice
-) -> list[np.ndarray]:
-    """Return I_0, I_1, I_2 of the triangles with two texts of ``pair``, each uint8 (B,
-    A, A, X) over (a, b, x); 0 for a = b.
-    """
-    # d[x, a] at [a, x]
-    inner = distances[:, pair, pair, None]
-    to = distances[:, opposite, pair].transpose(0, 2, 1)
-    distinct = ~np.eye(inner.shape[1], dtype=bool)[..., None]
-    return [
-        (indicator & distinct).view(np.uint8)
-        for indicator in edge_ranks(inner, to[:, :, None], to[:, None])
-    ]
 
 
 def relabel(
@@ -184,19 +171,19 @@ def relabel(
     labels = np.asarray(labels, dtype=bool)
     if labels.ndim != 2 or labels.shape[1] != n + m:
         raise ValueError(f"labels have shape {labels.shape}; expected (P, {n + m})")
+
     out = np.empty((len(batch), len(labels)))
-    for start, block in _enumerated_parts(batch):
+    for start, block in blocks_of(batch):
         rows = slice(start, start + len(block))
         if pooling == "pooled":
-            out[rows] = _statistic_of_forms(
-                forms.evaluate(_forms(block), labels, memory_bytes=MEMORY_BYTES)
-            )
+            values = forms.evaluate(_forms(block), labels, memory_bytes=MEMORY_BYTES)
+            out[rows] = _statistic_of_forms(values)
         else:
-            coefficients = _direction_coefficients(block)
-            step = _label_step(n + m, len(block))
+            coefficients = direction_coefficients(block)
+            step = label_step(n + m, len(block))
             for first in range(0, len(labels), step):
                 chunk = slice(first, first + step)
-                out[rows, chunk] = _per_direction(coefficients, labels[chunk])
+                out[rows, chunk] = statistic_per_direction(coefficients, labels[chunk])
     return out
 
 
@@ -215,26 +202,25 @@ def exact_p_values(
     batch, n, m = _check_shape(distances, n_candidates)
     observed = np.asarray(triangle_rank(batch, n, pooling))
     extreme = np.zeros(len(batch), dtype=np.int64)
+
     # For n = m, s and 1 - s exchange the samples and leave Q as it is: both halves of
     # the relabelings have the same counts, and so the same share.
     total = permutation.count(n, m) // (2 if n == m else 1)
-    for start, block in _enumerated_parts(batch):
+    for start, block in blocks_of(batch):
         rows = slice(start, start + len(block))
         if pooling == "pooled":
             extreme[rows] = _pooled_extremes(block, n, mirrored=n == m)
         else:
-            coefficients = _direction_coefficients(block)
-            for labels in symmetric_relabelings.chunks(
-                n, m, _label_step(n + m, len(block))
-            ):
-                values = _per_direction(coefficients, labels)
+            coefficients = direction_coefficients(block)
+            step = label_step(n + m, len(block))
+            for labels in symmetric_relabelings.chunks(n, m, step):
+                values = statistic_per_direction(coefficients, labels)
                 extreme[rows] += tail_counts(
                     values, observed[rows], "upper", ties.tolerance(_LARGEST)
                 )
     return np.where(np.isnan(observed), np.nan, extreme / total)
 
 
-# --------------------------------------------------------------------------- shapes and chunks
 def _check_shape(distances: np.ndarray, n: int) -> tuple[np.ndarray, int, int]:
     """Return the distances as (B, N, N) float64, n and m; raise ValueError for other
     shapes or an empty sample.
@@ -252,101 +238,13 @@ def _check_shape(distances: np.ndarray, n: int) -> tuple[np.ndarray, int, int]:
     return array.reshape(-1, n + m, n + m), n, m
 
 
-def _enumerated_parts(batch: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield (start, part) for parts of a batch (B, N, N) whose N^3 indicators stay
-    within the bound.
-    """
-    step = max(1, INDICATOR_BYTES // (8 * batch.shape[-1] ** 3))
-    return (
-        (start, batch[start : start + step]) for start in range(0, len(batch), step)
-    )
-
-
-# --------------------------------------------------------------------------- triangles
-def edge_ranks(
-    inner: np.ndarray, to_a: np.ndarray, to_b: np.ndarray
-) -> list[np.ndarray]:
-    """Return where the edge ``inner`` is the smallest, the middle and the largest of
-    three, each bool; shapes are broadcast.
-    """
-    # Ties satisfy both inequalities: a triangle with equal edges counts for every rank
-    # that it fits, as Liu & Modarres define it, so that T may exceed the number of
-    # triangles.
-    le_a = inner <= to_a
-    le_b = inner <= to_b
-    ge_a = inner >= to_a
-    ge_b = inner >= to_b
-    return [le_a & le_b, (ge_a & le_b) | (ge_b & le_a), ge_a & ge_b]
-
-
-def _indicators(distances: np.ndarray, rows: slice = slice(None)) -> list[np.ndarray]:
-    """Return I_0, I_1, I_2, each bool (B, A, N, N) over (a, b, x), a in ``rows``; False
-    where two of the three are the same text.
-    """
-    size = distances.shape[-1]
-    to = distances.transpose(0, 2, 1)  # d[x, a] at [a, x]
-    a, b, x = np.ogrid[:size, :size, :size]
-    distinct = (a[rows] != b) & (a[rows] != x) & (b != x)
-    all_ranks = edge_ranks(
-        distances[:, rows, :, None], to[:, rows, None, :], to[:, None]
-    )
-    return [indicator & distinct for indicator in all_ranks]
-
-
 def _forms(distances: np.ndarray) -> np.ndarray:
     """Return the symmetric forms of E_0 = 3 T_0 - T, E_1 = 3 T_1 - T and T,
     shape (B, 3, N, N).
     """
-    counts = _pair_counts(distances)
+    counts = pair_counts(distances)
     total = counts.sum(axis=1)
     return np.stack([3 * counts[:, 0] - total, 3 * counts[:, 1] - total, total], axis=1)
-
-
-def _pair_counts(distances: np.ndarray) -> np.ndarray:
-    """Return what each pair with different labels adds to T_r, shape (B, 3, N, N),
-    symmetric; multiples of 1/2.
-    """
-    batch, size = distances.shape[:2]
-    half = np.zeros((batch, 3, size, size))
-    step = max(1, INDICATOR_BYTES // (batch * size**2))
-    for start in range(0, size, step):  # memory grows with N^2, not with N^3
-        rows = slice(start, start + step)
-        for r, indicator in enumerate(_indicators(distances, rows)):
-            # By the identity of the module's docstring each triangle adds 1/2 to its
-            # pairs (a, x) and (b, x) and takes 1/2 from (a, b).
-            flat = indicator.view(np.uint8)
-            half[:, r] += 0.5 * flat.sum(axis=1, dtype=np.float64)
-            half[:, r, rows] += 0.5 * (
-                flat.sum(axis=2, dtype=np.float64) - flat.sum(axis=3, dtype=np.float64)
-            )
-    # An unordered pair of texts receives what both of its orders add.
-    return half + half.transpose(0, 1, 3, 2)
-
-
-def _observed_counts(distances: np.ndarray, n: int) -> np.ndarray:
-    """Return T_r of the triangles with two candidates and of those with two references,
-    shape (B, 2, 3).
-    """
-    candidates = slice(0, n)
-    references = slice(n, None)
-    out = np.zeros((len(distances), 2, 3))
-    for direction, (pair, opposite) in enumerate(
-        ((candidates, references), (references, candidates))
-    ):
-        # d[x, a] at [a, x]
-        inner = distances[:, pair, pair, None]
-        to = distances[:, opposite, pair].transpose(0, 2, 1)
-        distinct = ~np.eye(inner.shape[1], dtype=bool)[..., None]
-        step = max(1, INDICATOR_BYTES // inner.size)
-        for start in range(0, to.shape[2], step):
-            chunk = to[:, :, start : start + step]
-            for r, indicator in enumerate(
-                edge_ranks(inner, chunk[:, :, None], chunk[:, None])
-            ):
-                out[:, direction, r] += np.count_nonzero(
-                    indicator & distinct, axis=(1, 2, 3)
-                )
-    return out
 
 
 def _statistic_of_forms(values: np.ndarray) -> np.ndarray:
@@ -354,12 +252,11 @@ def _statistic_of_forms(values: np.ndarray) -> np.ndarray:
     NaN where T = 0.
     """
     total = values[:, 2]
+    # sum |E_r| / (3 T) = 2 max |E_r| / (3 T), because E_0 + E_1 + E_2 = 0: of three
+    # numbers that sum to zero, the largest is minus the sum of the other two.
+    largest = _largest(values[:, 0], values[:, 1])
     with np.errstate(invalid="ignore", divide="ignore"):
-        # sum |E_r| / (3 T) = 2 max |E_r| / (3 T), because E_0 + E_1 + E_2 = 0: of three
-        # numbers that sum to zero, the largest is minus the sum of the other two.
-        return np.where(
-            total > 0, _largest(values[:, 0], values[:, 1]) * (2 / 3) / total, np.nan
-        )
+        return np.where(total > 0, largest * (2 / 3) / total, np.nan)
 
 
 def _largest(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -377,10 +274,11 @@ def statistic_of_counts(
     total = counts.sum(axis=1, keepdims=True)
     if pooling == "pooled":
         errors = 3 * counts - total
-        return _statistic_of_forms(
-            np.stack([errors[:, :1], errors[:, 1:2], total], axis=1)
-        )[:, 0]
-    q = _direction(candidates[..., None]) + _direction(references[..., None])
+        values = np.stack([errors[:, :1], errors[:, 1:2], total], axis=1)
+        return _statistic_of_forms(values)[:, 0]
+
+    of_candidates = statistic_of_direction(candidates[..., None])
+    q = of_candidates + statistic_of_direction(references[..., None])
     return np.where(total > 0, q, np.nan)[:, 0]
 
 
@@ -396,18 +294,13 @@ def _pooled_extremes(distances: np.ndarray, n: int, *, mirrored: bool) -> np.nda
     batch, size = distances.shape[:2]
     stacked = _forms(distances)
     observed = forms.identity(stacked, n)  # (B, 3): E_0, E_1 and T
+    largest = _largest(observed[:, 0], observed[:, 1])
     with np.errstate(invalid="ignore"):
-        slope = (
-            (1 - 8 * np.finfo(np.float64).eps)
-            * _largest(observed[:, 0], observed[:, 1])
-            / observed[:, 2]
-        )
+        slope = (1 - 8 * np.finfo(np.float64).eps) * largest / observed[:, 2]
+
     extreme = np.zeros(batch, dtype=np.int64)
-    for values in forms.sweep(
-        stacked.transpose(1, 0, 2, 3).reshape(3 * batch, size, size),
-        n,
-        mirrored=mirrored,
-    ):
+    all_forms = stacked.transpose(1, 0, 2, 3).reshape(3 * batch, size, size)
+    for values in forms.sweep(all_forms, n, mirrored=mirrored):
         first, second, total = values.reshape(3, batch, -1)
         # In place, because these three arrays are the whole cost of the test: |E_2| =
         # |E_0 + E_1|, then the maximum of the three.
@@ -416,90 +309,7 @@ def _pooled_extremes(distances: np.ndarray, n: int, *, mirrored: bool) -> np.nda
             np.abs(array, out=array)
         np.maximum(first, second, out=first)
         np.maximum(first, third, out=first)
+
         total *= slope[:, None]
         extreme += np.count_nonzero(first >= total, axis=1)
     return extreme
-
-
-# --------------------------------------------------------------------------- one direction at a time
-def _direction_coefficients(distances: np.ndarray) -> np.ndarray:
-    """Return T_r as polynomials in the labels, shape (B, 6, N + pairs + triples).
-
-    The first three rows are the triangles with two candidates, T_r^C = sum I_r(i, j |
-    k) s_i s_j (1 - s_k); the last three are all triangles.
-    """
-    size = distances.shape[-1]
-    pairs, triples = _tuples(size)
-    out = np.zeros((len(distances), 6, size + len(pairs) + len(triples)))
-    singles = slice(0, size)
-    twos = slice(size, size + len(pairs))
-    threes = slice(size + len(pairs), None)
-    counts = _pair_counts(distances)
-    for r, indicator in enumerate(_indicators(distances)):
-        cut = counts[:, r]
-        # For labels of 0 and 1, the pairs with different labels are sum_p s_p cut_p - 2
-        # sum_{p<q} s_p s_q cut_pq, since s_p^2 = s_p.
-        out[:, 3 + r, singles] = cut.sum(axis=2)
-        out[:, 3 + r, twos] = -2 * cut[:, pairs[:, 0], pairs[:, 1]]
-        within = indicator.sum(axis=3, dtype=np.float64)
-        # s_i s_j (1 - s_k): the pair term counts every x, and the triple terms below
-        # take those x off that are candidates too.
-        out[:, r, twos] = (within + within.transpose(0, 2, 1))[
-            :, pairs[:, 0], pairs[:, 1]
-        ]
-        for i, j, k in ((0, 1, 2), (0, 2, 1), (1, 2, 0)):
-            a = triples[:, i]
-            b = triples[:, j]
-            x = triples[:, k]
-            out[:, r, threes] -= (
-                indicator[:, a, b, x].astype(np.float64) + indicator[:, b, a, x]
-            )
-    return out
-
-
-def _tuples(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return all pairs (p, 2) and all triples (t, 3) of ``size`` texts."""
-    pairs = np.array(list(combinations(range(size), 2)), dtype=np.intp).reshape(-1, 2)
-    triples = np.array(list(combinations(range(size), 3)), dtype=np.intp).reshape(-1, 3)
-    return pairs, triples
-
-
-def _label_step(size: int, batch: int) -> int:
-    """Return the number of labels whose temporary arrays stay within the memory
-    bound.
-    """
-    width = size + size * (size - 1) // 2 + size * (size - 1) * (size - 2) // 6
-    return max(1, MEMORY_BYTES // (6 * width + 150 * batch))
-
-
-def _per_direction(coefficients: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the sum of Q over the two directions under labels (P, N), shape (B, P);
-    NaN without any triangle.
-    """
-    pairs, triples = _tuples(labels.shape[1])
-    columns = np.ascontiguousarray(labels.T)
-    both_in = columns[pairs[:, 0]] & columns[pairs[:, 1]]
-    all_in = columns[triples[:, 0]] & columns[triples[:, 1]] & columns[triples[:, 2]]
-    # float32 holds these integers exactly: partial sums stay below 2^24 for up to a few
-    # hundred texts
-    dtype = np.float32 if labels.shape[1] <= 100 else np.float64
-    table = np.concatenate([columns, both_in, all_in]).astype(dtype)
-    batch, _, width = coefficients.shape
-    counts = (
-        (coefficients.reshape(-1, width).astype(dtype) @ table)
-        .astype(np.float64)
-        .reshape(batch, 6, -1)
-    )
-    two_candidates = counts[:, :3]
-    both_directions = counts[:, 3:]
-    # Triangles with two references are all triangles without those with two candidates.
-    q = _direction(two_candidates) + _direction(both_directions - two_candidates)
-    return np.where(both_directions.sum(axis=1) > 0, q, np.nan)
-
-
-def _direction(counts: np.ndarray) -> np.ndarray:
-    """Return Q (B, P) of triangle counts (B, 3, P), 0 without triangles."""
-    total = counts.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = counts / total[:, None]
-    return np.where(total > 0, np.abs(shares - 1 / 3).sum(axis=1), 0.0)

@@ -61,17 +61,17 @@ class _SacrebleuMetric(SumMetric):
         """
         rows: list[np.ndarray] = []
         for item in batch.sets:
-            streams = [
-                [reference] * len(item.candidates) for reference in item.references
-            ]
-            counts = np.array(
-                self.scorer._extract_corpus_statistics(list(item.candidates), streams),
-                dtype=np.float64,
-            )
-            rows.append(
-                np.append(self._percentages(counts).mean() / 100.0, counts.sum(axis=0))
-            )
-        return np.stack(rows) if self.level == "corpus" else np.stack(rows)[:, :1]
+            candidates = list(item.candidates)
+            # sacrebleu wants a stream of references for each position
+            streams = [[reference] * len(candidates) for reference in item.references]
+            statistics = self.scorer._extract_corpus_statistics(candidates, streams)
+            counts = np.array(statistics, dtype=np.float64)
+
+            score = self._percentages(counts).mean() / 100.0
+            rows.append(np.append(score, counts.sum(axis=0)))
+
+        stats = np.stack(rows)
+        return stats if self.level == "corpus" else stats[:, :1]
 
     def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
         """Return the cost of the n-grams of characters of the candidates and, for each
@@ -81,9 +81,8 @@ class _SacrebleuMetric(SumMetric):
 
     def _percentages(self, sums: np.ndarray) -> np.ndarray:
         rows = sums.reshape(-1, sums.shape[-1]).tolist()
-        return np.array(
-            [self.scorer._compute_score_from_stats(row).score for row in rows]
-        ).reshape(sums.shape[:-1])
+        scores = [self.scorer._compute_score_from_stats(row).score for row in rows]
+        return np.array(scores).reshape(sums.shape[:-1])
 
     @property
     def _base(self) -> type[MeanMetric]:
@@ -98,11 +97,9 @@ class _SacrebleuMetric(SumMetric):
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """Return the numbers (...) of sums of summands (..., k)."""
-        return (
-            self._percentages(sums) / 100.0
-            if self.level == "corpus"
-            else MeanMetric.of_sums(self, sums)
-        )
+        if self.level == "corpus":
+            return self._percentages(sums) / 100.0
+        return MeanMetric.of_sums(self, sums)
 
     def reduce(self, stats: Any, weights: np.ndarray | None = None) -> Any:
         """Return the number of a corpus, or one per row of ``weights`` (W, B),
@@ -148,7 +145,8 @@ class Chrf(_SacrebleuMetric):
         lowercase: bool = False,
         level: ScoreLevel = "corpus",
     ) -> None:
-        settings = f"nc:{char_order}|nw:{word_order}|beta:{beta}|case:{'lc' if lowercase else 'mixed'}"
+        case = "lc" if lowercase else "mixed"
+        settings = f"nc:{char_order}|nw:{word_order}|beta:{beta}|case:{case}"
         super().__init__(
             "chrf",
             level,
@@ -158,6 +156,7 @@ class Chrf(_SacrebleuMetric):
             beta=beta,
             lowercase=lowercase,
         )
+
         self.spec = MetricSpec(
             "chrf" + "+" * word_order,
             higher_is_better=True,
@@ -200,7 +199,8 @@ class Ter(_SacrebleuMetric):
         case_sensitive: bool = False,
         level: ScoreLevel = "corpus",
     ) -> None:
-        settings = f"norm:{normalized}|punct:{not no_punct}|case:{'mixed' if case_sensitive else 'lc'}"
+        case = "mixed" if case_sensitive else "lc"
+        settings = f"norm:{normalized}|punct:{not no_punct}|case:{case}"
         super().__init__(
             "ter",
             level,

@@ -29,7 +29,8 @@ MODULES = {
         "meteor/*.sha256",
         "meteor/*.lock",
     ),
-    "plugins/harness_metrics/wrapped/spice.py": ("spice/classes-KEY/", "spice/*.jar"),
+    "plugins/harness_metrics/wrapped/spice_jars.py": ("spice/*.jar",),
+    "plugins/harness_metrics/wrapped/spice_process.py": ("spice/classes-KEY/",),
 }
 """Modules that write below the folder of caches, and the rows of their files in the
 table.

@@ -15,7 +15,7 @@ from harness.run.features import FeatureCache
 from harness.run.reward_term import leave_each_out
 from harness.run.score import fit_once
 from harness_metrics.kernel import geometry
-from harness_metrics.kernel.metric import energy_kernel
+from harness_metrics.kernel.energy import energy_kernel
 
 REFERENCES = [
     ["a dog runs", "the dog", "a brown dog runs in the park", "dog", "two dogs run"],

@@ -137,6 +137,7 @@ def test_a_run_reads_choices_and_token_scores(tmp_path):
         {"id": k, "options": ["a dog", "a cat"], "answer": k % 2} for k in range(4)
     ]
     (tmp_path / "choices.jsonl").write_text("\n".join(map(json.dumps, records)))
+
     scores = [
         {"id": str(k), "log_probs": [-1.0 - r], "ranks": [r]}
         for k in range(4)
@@ -152,10 +153,12 @@ def test_a_run_reads_choices_and_token_scores(tmp_path):
         "models": [{"token-scores": {"path": str(tmp_path / "scores.jsonl")}}],
         "metrics": [{"choice": {"options": 2}}],
     }
+
     run = harness.evaluate(spec)
     numbers = {record.metric: (record.value, record.ci95) for record in run.records}
     assert numbers["choice(accuracy)"][0] == 1.0
     assert numbers["choice(accuracy)"][1] is not None
+
     spec["metrics"] = [{"choice": {"group": 3}}]
     with pytest.raises(InputError, match="4 examples do not divide"):
         harness.evaluate(spec)
@@ -255,6 +258,7 @@ def test_parts_of_groups_and_companions_are_whole_units():
         assert {
             name: values[f"{name}, tag={part}"] for name in alone if name != "chance"
         } == {name: value for name, value in alone.items() if name != "chance"}
+
     gain = (
         Choice(by="tag", **layout)
         .of_meta(meta)
@@ -262,6 +266,7 @@ def test_parts_of_groups_and_companions_are_whole_units():
         .ends
     )
     assert gain is not None and -1 <= gain[0] <= values["gain, tag=a"] <= gain[1] <= 1
+
     with pytest.raises(InputError, match="belong together and have 'tag'"):
         Choice(by="tag", **layout).of_meta(
             [{"tag": str(k % 2)} for k in range(16)]

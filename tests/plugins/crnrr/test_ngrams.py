@@ -18,6 +18,7 @@ FIELDS = {
     "CND_u": "cnd_unbiased",
     "NRR_cross_sentence": "nrr_cross_sentence",
 }
+corpora = st.lists(st.lists(st.sampled_from("abc"), max_size=5), max_size=6)
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +92,6 @@ def exact(q, p, n):
         if pairs
         else None,
     }
-
-
-corpora = st.lists(st.lists(st.sampled_from("abc"), max_size=5), max_size=6)
 
 
 @given(corpora, corpora, st.integers(1, 5))

@@ -10,6 +10,10 @@ from hypothesis import strategies as st
 
 from tests.support.ngram_values import corpus_bleu, self_bleu, self_bleu_each
 
+sentences = st.lists(
+    st.lists(st.sampled_from("abc"), max_size=6), min_size=2, max_size=6
+)
+
 
 def loop(candidates, references_of, orders=4):
     """BLEU by the definition: ``references_of[i]`` are the references of candidate i;
@@ -45,11 +49,6 @@ def loop(candidates, references_of, orders=4):
             else math.exp(logs / n + min(0.0, 1 - closest / length))
         )
     return out
-
-
-sentences = st.lists(
-    st.lists(st.sampled_from("abc"), max_size=6), min_size=2, max_size=6
-)
 
 
 @given(sentences, sentences)

@@ -17,6 +17,30 @@ from harness_metrics.tokenisers.plain_words import plain_words
 
 FEW = BagOfWords(dimensions=8)
 """So few dimensions that words share one."""
+EIGHT = {
+    "one word each": [f"w{number}" for number in range(1, 9)],
+    "two words each": [
+        "a dog",
+        "two cats",
+        "red bus",
+        "old men",
+        "white snow",
+        "birds fly",
+        "his hat",
+        "the end",
+    ],
+    "words with one hash": [
+        "w28 a",
+        "w147 b",
+        "w61 c",
+        "w123 d",
+        "w57 e",
+        "w173 f",
+        "w103 g",
+        "w135 h",
+    ],
+}
+"""Eight texts without a common word."""
 
 
 def test_a_vector_holds_the_counts_of_the_words_of_its_text():
@@ -94,32 +118,6 @@ def test_an_example_without_shared_dimensions_has_the_vectors_of_its_texts_alone
 def test_without_a_dimension():
     with pytest.raises(HarnessError, match="at least one dimension; found 0"):
         BagOfWords(dimensions=0)
-
-
-EIGHT = {
-    "one word each": [f"w{number}" for number in range(1, 9)],
-    "two words each": [
-        "a dog",
-        "two cats",
-        "red bus",
-        "old men",
-        "white snow",
-        "birds fly",
-        "his hat",
-        "the end",
-    ],
-    "words with one hash": [
-        "w28 a",
-        "w147 b",
-        "w61 c",
-        "w123 d",
-        "w57 e",
-        "w173 f",
-        "w103 g",
-        "w135 h",
-    ],
-}
-"""Eight texts without a common word."""
 
 
 @pytest.mark.parametrize("texts", EIGHT.values(), ids=EIGHT)

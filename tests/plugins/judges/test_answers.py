@@ -147,6 +147,7 @@ def test_counts_add_up_over_examples():
         ]
     )
     assert rows.shape == (3, len(COLUMNS))
+
     out = describe_counts(rows, {"input": 10.0, "output": 100.0})
     assert out == {
         "answers": {

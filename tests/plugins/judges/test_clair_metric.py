@@ -59,17 +59,11 @@ def test_refused_and_unreadable_answers_are_undefined_or_lowest(scripted):
 
 
 def test_details_count_answers_and_cost(scripted):
-    judge = Judge(
-        scripted(
-            lambda talk: Reply(
-                "no" if "cat" in talk[0]["content"] else '{"score": 50}',
-                "stop",
-                100,
-                10,
-            )
-        ),
-        prices={"input": 1.0, "output": 10.0},
-    )
+    def answer(talk):
+        text = "no" if "cat" in talk[0]["content"] else '{"score": 50}'
+        return Reply(text, "stop", 100, 10)
+
+    judge = Judge(scripted(answer), prices={"input": 1.0, "output": 10.0})
     metric = Clair(judge=judge, unanswered="lowest")
     features = FeatureCache(REFERENCES)
     sets = [
@@ -77,6 +71,7 @@ def test_details_count_answers_and_cost(scripted):
         for k, (c, r) in enumerate(zip(CANDIDATES[:2], REFERENCES))
     ]
     details = metric.details(metric.stats(features.batch(sets), features, None))
+
     assert details["answers"] == {
         "valid": 1,
         "refused": 0,

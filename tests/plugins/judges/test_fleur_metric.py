@@ -112,7 +112,6 @@ def stats_of(metric, examples):
     return metric.stats(features.batch(sets), features, None)
 
 
-# --------------------------------------------------------------------------- images
 def test_the_image_is_sent_with_the_text(server, images):
     server.answer = lambda body: reply(
         json.dumps({"correctness": 5 if seen(body)[0] in seen(body)[2] else 1})
@@ -125,16 +124,12 @@ def test_the_image_is_sent_with_the_text(server, images):
         metric,
         [(caption, ["r"], f"{name}.jpg") for caption, name in zip(texts, COLOURS)],
     )
-    assert metric.per_example(stats).tolist() == [
-        1.0,
-        0.0,
-        1.0,
-    ] and metric.spec.needs == {"images"}
+
+    assert metric.per_example(stats).tolist() == [1.0, 0.0, 1.0]
+    assert metric.spec.needs == {"images"}
     assert len(server.requests) == 3  # the same caption of two images is two requests
-    assert (
-        "You cannot see" not in seen(server.requests[0])[2]
-        and "cannot see" not in metric.prompt
-    )
+    assert "You cannot see" not in seen(server.requests[0])[2]
+    assert "cannot see" not in metric.prompt
     details = metric.details(stats)
     assert details["requests"] == 3 and details["tokens"] == {"input": 300, "output": 9}
 
@@ -227,7 +222,6 @@ def test_pairs_are_judged_before_the_image_in_both_orders(server, images):
     assert metric.per_example(stats).tolist() == [1.0, 0.0]
 
 
-# --------------------------------------------------------------------------- a judge that always says A
 class AlwaysA:
     def signature(self):
         return "A"
@@ -256,7 +250,6 @@ def test_a_judge_that_always_says_a_has_no_interval():
     assert result.details["first place"] == result.details["contradictions"] == 1.0
 
 
-# --------------------------------------------------------------------------- grades of digits
 @pytest.mark.parametrize(
     "tokens, expected",
     [
@@ -351,22 +344,24 @@ def test_usage_is_in_the_records_and_on_the_screen(server, images, tmp_path, cap
         for text in ("red", "green")
     ]
     (tmp_path / "j.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
     (tmp_path / "spec.yaml").write_text(
         f"""task: judged
 judgments: {{form: captions, path: j.jsonl, columns: {{score: score}}}}
 statistics: [kendall_b]
-metrics: [{{fleur: {{judge: {{base_url: "{server.url}", model: m, image: true, images: {images}, prices: {{input: 10}}}}}}}}]
+metrics:
+  - fleur:
+      judge:
+        {{base_url: "{server.url}", model: m, image: true, images: {images},
+          prices: {{input: 10}}}}
 """
     )
-    assert (
-        main(["run", str(tmp_path / "spec.yaml"), "--output", str(tmp_path / "out")])
-        == 0
-    )
+    line = ["run", str(tmp_path / "spec.yaml"), "--output", str(tmp_path / "out")]
+    assert main(line) == 0
+
     (record,) = json.loads((tmp_path / "out" / "results.json").read_text())["results"]
-    assert record["details"]["requests"] == 6 and record["details"][
-        "cost"
-    ] == pytest.approx(6e-3)
-    assert (
-        "6 valid, 6 requests, 600 input tokens, 18 output tokens, cost 0.006"
-        in " ".join(capsys.readouterr().out.split())
-    )
+    assert record["details"]["requests"] == 6
+    assert record["details"]["cost"] == pytest.approx(6e-3)
+    screen = " ".join(capsys.readouterr().out.split())
+    usage = "6 valid, 6 requests, 600 input tokens, 18 output tokens, cost 0.006"
+    assert usage in screen

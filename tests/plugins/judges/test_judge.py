@@ -1,6 +1,6 @@
 """Judges: every prompt once, answers from the cache, repetitions, counts that do not
 depend on the cache, a kill.
-"""
+."""
 
 from __future__ import annotations
 
@@ -16,63 +16,25 @@ import pytest
 
 from harness.errors import HarnessError
 from harness_metrics.judges.answers import read_number, verdict_of
-from harness_metrics.judges.judge import REMINDER, Judge, ReplyCache, resolve_judge
+from harness_metrics.judges.judge import REMINDER, Judge, resolve_judge
 from harness_metrics.judges.local import LocalModel
 from harness_metrics.judges.replies import Reply
 from harness_metrics.judges.server import Server
 from tests.support.paid_server import Meter, kill_when
 
-# --------------------------------------------------------------------------- cache of replies
-# The cache of replies: keys by content, damaged rows, a folder that cannot be used.
-
-
-TALK = ({"role": "user", "content": "a\udc80 “dog”?"},)
-
-
-def test_replies_come_back(cache):
-    replies = ReplyCache("model")
-    reply = Reply("ein Hund\udc80 – 犬", "length", 3, 4)
-    key = replies.key(TALK)
-    assert replies.read([key]) == {}
-    replies.store.add(key, reply.to_record())
-    assert ReplyCache("model").read(["other", key]) == {key: reply}
-    assert replies.store.path.is_relative_to(cache / "judges")
-
-
-def test_the_key_is_the_content(tmp_path):
-    model = ReplyCache("m", tmp_path)
-    other = ReplyCache("n", tmp_path)
-    assert (
-        len(
-            {model.key(TALK), other.key(TALK), model.key((*TALK, *TALK)), model.key(())}
-        )
-        == 4
-    )
-    assert model.key(TALK) == model.key(
-        ({"content": "a\udc80 “dog”?", "role": "user"},)
-    )
-    assert model.store.path != other.store.path
-
-
-@pytest.mark.parametrize("row", [{}, {"text": "a", "other": 1}, {"finish": "stop"}])
-def test_a_row_with_other_fields_counts_as_absent(tmp_path, row):
-    replies = ReplyCache("m", tmp_path)
-    replies.store.add("key", row)
-    assert replies.read(["key"]) == {}
-    replies.store.add("key", Reply("b").to_record())
-    assert replies.read(["key"]) == {"key": Reply("b")}
-
-
-def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
-    (tmp_path / "file").write_text("")
-    replies = ReplyCache("m", tmp_path / "file")
-    with pytest.raises(
-        HarnessError, match="the cache of judges cannot be used .*: set HARNESS_CACHE"
-    ):
-        replies.store.add("key", Reply("b").to_record())
-
-
-# --------------------------------------------------------------------------- judge
+PROMPTS = 300
+CONCURRENCY = 8
+ASK = f"""
+import sys
+from harness_metrics.judges.answers import read_number, verdict_of
+from harness_metrics.judges.judge import resolve_judge
+spec = {{"base_url": sys.argv[1], "model": "m", "concurrency": {CONCURRENCY}}}
+judge = resolve_judge(spec, "clair")
+judge.ask(
+    [f"prompt {{k}}." for k in range({PROMPTS})],
+    lambda reply: verdict_of(reply, read_number("score", 0, 100)),
+)
+"""
 
 
 def read(reply: Reply):
@@ -174,6 +136,7 @@ def test_judges_from_mappings(tmp_path):
         0,
     )
     assert judge.prices == {"input": 1, "output": 2}
+
     (tmp_path / "config.json").write_text("{}")
     assert isinstance(
         resolve_judge({"path": str(tmp_path)}, "clair").backend, LocalModel
@@ -225,17 +188,6 @@ def stored(folder: Path) -> int:
     return sum(counts)
 
 
-PROMPTS = 300
-CONCURRENCY = 8
-ASK = f"""
-import sys
-from harness_metrics.judges.answers import read_number, verdict_of
-from harness_metrics.judges.judge import resolve_judge
-judge = resolve_judge({{"base_url": sys.argv[1], "model": "m", "concurrency": {CONCURRENCY}}}, "clair")
-judge.ask([f"prompt {{k}}." for k in range({PROMPTS})], lambda reply: verdict_of(reply, read_number("score", 0, 100)))
-"""
-
-
 @pytest.mark.parametrize(
     "moment", [PROMPTS - 1, pytest.param(20, marks=pytest.mark.slow)]
 )
@@ -246,23 +198,21 @@ def test_a_kill_loses_only_the_answers_under_way(server, cache, moment):
         lambda body: {"choices": [{"message": {"content": '{"score": 5}'}}]},
         "prompt 3.",
     )
-    command = [sys.executable, "-c", ASK, server.url]
-    kill_when(
-        command,
-        {},
-        lambda: (
-            meter.answered >= moment
-            and (moment < PROMPTS - 1 or stored(cache) >= moment)
-        ),
-    )
+
+    def is_time() -> bool:
+        is_stored = moment < PROMPTS - 1 or stored(cache) >= moment
+        return meter.answered >= moment and is_stored
+
+    kill_when([sys.executable, "-c", ASK, server.url], {}, is_time)
     time.sleep(0.2)  # requests that were sent arrive
     kept = stored(cache)
     sent = len(server.requests)
     assert kept >= meter.answered - CONCURRENCY and kept >= moment - CONCURRENCY
+
+    # a second run asks what is not kept
     meter.released.set()
     judge = resolve_judge({"base_url": server.url, "model": "m"}, "clair")
-    assert [
-        v.value for v in judge.ask([f"prompt {k}." for k in range(PROMPTS)], read)
-    ] == [5.0] * PROMPTS
+    verdicts = judge.ask([f"prompt {k}." for k in range(PROMPTS)], read)
+    assert [verdict.value for verdict in verdicts] == [5.0] * PROMPTS
     assert len(server.requests) - sent == PROMPTS - kept
     assert len(server.requests) <= PROMPTS + CONCURRENCY

@@ -28,7 +28,8 @@ def test_the_context_has_references_and_source():
 def test_a_template_without_a_place_is_refused():
     with pytest.raises(
         HarnessError,
-        match="clair: prompt has no {references}; expected a text with {candidates} and",
+        match="clair: prompt has no {references}; "
+        "expected a text with {candidates} and",
     ):
         prompts.check_template("{candidates}", ("candidates", "references"), "clair")
 

@@ -32,10 +32,14 @@ def spec(tmp_path, server):
     path = tmp_path / "spec.yaml"
     path.write_text(
         f"""task: judged
-judgments: {{form: captions, path: captions.jsonl, columns: {{item: item, references: references, caption: caption, score: score}}}}
+judgments:
+  form: captions
+  path: captions.jsonl
+  columns: {{item: item, references: references, caption: caption, score: score}}
 statistics: [kendall_b]
 metrics:
-  - clair: {{judge: {{base_url: "{server.url}", model: m, first_wait: 0.01, retries: 3}}}}
+  - clair:
+      judge: {{base_url: "{server.url}", model: m, first_wait: 0.01, retries: 3}}
 """
     )
     counter = itertools.count()

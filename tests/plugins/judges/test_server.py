@@ -103,6 +103,7 @@ def test_the_body_of_a_request(server, monkeypatch):
         seed=3,
         extra={"top_p": 0.9},
     )
+
     replies(model, 1)
     assert server.requests == [
         {

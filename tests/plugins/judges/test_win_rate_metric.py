@@ -19,6 +19,16 @@ from harness_metrics.judges.judge import Judge
 from harness_metrics.judges.win_rate_metric import WinRate
 
 SETS = [CaptionSet("1", ("a big dog", "dog"), ("a dog", "the dog runs fast"))]
+BATTLES = (
+    ("red", "long", "short", "long"),
+    ("red", "short", "human", "human"),
+    ("green", "long", "human", "equal"),
+    ("green", "human", "long", "human"),
+    ("blue", "short", "long", "long"),
+    ("blue", "short", "human", "human"),
+)
+"""Image, two systems, winner."""
+WORDS = {"long": "and a fence", "short": "", "human": "beside an old tree"}
 
 
 def stats(metric: WinRate) -> np.ndarray:
@@ -53,19 +63,6 @@ def test_refusals_have_no_points(scripted, unanswered, value: float):
         [["a"]], [["b"]]
     ).per_example
     np.testing.assert_array_equal(score, [value])
-
-
-# --------------------------------------------------------------------------- pairs of captions
-BATTLES = (
-    ("red", "long", "short", "long"),
-    ("red", "short", "human", "human"),
-    ("green", "long", "human", "equal"),
-    ("green", "human", "long", "human"),
-    ("blue", "short", "long", "long"),
-    ("blue", "short", "human", "human"),
-)
-"""Image, two systems, winner."""
-WORDS = {"long": "and a fence", "short": "", "human": "beside an old tree"}
 
 
 @pytest.fixture
@@ -143,6 +140,7 @@ def test_a_judge_of_both_captions_in_caparena(server, caparena, tmp_path):
     run = harness.evaluate(
         "judgments/caparena", metrics=metrics, output=str(tmp_path / "out")
     )
+
     records = {(r.metric, r.statistic): r for r in run.records}
     judged = records["win-rate", "accuracy"]
     # the tie of people does not count
@@ -152,16 +150,15 @@ def test_a_judge_of_both_captions_in_caparena(server, caparena, tmp_path):
     assert records["win-rate", "spearman_system"].value == pytest.approx(
         records["caption-length", "spearman_system"].value
     )
+
     # two battles are of the same two captions, and no question is asked twice
     assert len(server.requests) == 10
     assert {r["model"] for r in server.requests} == {"m"}
-    points = dict(
-        zip(
-            (texts[0] for texts in run.samples.lists("candidates")),
-            run.samples.systems[0].scores("win-rate"),
-        )
-    )
-    assert points["a red barn and a fence"] == 1.0 and points["a red barn "] == 0.0
+
+    captions = [texts[0] for texts in run.samples.lists("candidates")]
+    points = dict(zip(captions, run.samples.systems[0].scores("win-rate")))
+    assert points["a red barn and a fence"] == 1.0
+    assert points["a red barn "] == 0.0
 
 
 def test_a_judge_that_answers_by_place_ties_every_pair(server, caparena):

@@ -36,6 +36,7 @@ def test_pairs_are_those_of_the_embedding(metric):
     features = FeatureCache([item.references for item in sets])
     instance = metric(embedding=Line())
     assert isinstance(instance, Explains)
+
     first, second = instance.explain(features.batch(sets), features, None)
     assert first is not None and second is not None
     assert (

@@ -115,6 +115,7 @@ def test_equal_cosines_of_whole_numbers_have_equal_bits(copies):
     vectors = np.tile(counts(1, 40, 6, mean=1.0), (1, 1, copies))
     vectors[0, ::7] *= 3
     found = geometry.cosines(vectors)[0]
+
     whole = vectors[0].astype(int).tolist()
     by_square: dict[Fraction, set[float]] = {}
     for x, row in zip(whole, found.tolist()):
@@ -126,6 +127,7 @@ def test_equal_cosines_of_whole_numbers_have_equal_bits(copies):
             by_square.setdefault(
                 Fraction(inner * inner, scale) if scale else Fraction(0), set()
             ).add(cosine)
+
     assert len(by_square) > 40
     assert all(len(bits) == 1 for bits in by_square.values())
     assert [max(bits) for bits in by_square.values()] == pytest.approx(

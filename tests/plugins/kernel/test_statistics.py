@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harness.stats import forms, permutation, ties
 from harness_metrics.kernel import frechet as frechet_module
 from harness_metrics.kernel import geometry, sliced_wasserstein
-from harness_metrics.kernel.metric import energy_kernel
+from harness_metrics.kernel.energy import energy_kernel
 from harness_metrics.kernel.mmd import mmd_kernel
 from tests.support import kernel_values
 from tests.support.kernel_values import energy, frechet, mmd
@@ -154,6 +154,7 @@ def test_exact_p_values_equal_those_of_recomputed_statistics(n, m):
     labels = permutation.relabelings(n, m)
     inner = geometry.gram(both)
     lines = sliced_wasserstein.project_vectors(both, 8, 0)
+
     fast = exact_p_values(both, n)
     null = {
         "mmd": forms.evaluate(
@@ -165,6 +166,7 @@ def test_exact_p_values_equal_those_of_recomputed_statistics(n, m):
         "frechet": frechet_module.relabel(inner, labels),
         "sliced": sliced_wasserstein.relabel(lines, labels, 2.0),
     }
+
     for name, value in VALUES.items():
         expected = np.stack(
             [value(both[:, row], both[:, ~row]) for row in labels], axis=1

@@ -5,7 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness_metrics.mauve import quantise
+from harness_metrics.mauve import quantise, small_sets
+
+DOGS = [
+    [1, 1, 0, 0, 0, 0],
+    [1, 0, 1, 0, 0, 0],
+    [1, 0, 0, 1, 0, 0],
+    [0, 0, 0, 0, 1, 1],
+    [0, 0, 0, 0, 2, 1],
+    [0, 0, 0, 0, 1, 2],
+]
+SETS = {
+    "counts with repeated texts": np.random.default_rng(0)
+    .poisson(0.3, (90, 12))
+    .astype(np.float32),
+    "words of their own": np.eye(14, 20, dtype=np.float32),
+    "two kinds of texts": np.array(DOGS * 3, dtype=np.float32),
+    "more texts than dimensions": np.random.default_rng(1)
+    .poisson(1.0, (70, 4))
+    .astype(np.float32),
+}
 
 
 def normal(n, d=16):
@@ -31,41 +50,11 @@ def test_buckets_do_not_depend_on_order_or_call():
     labels = quantise.buckets(x, 6)
     assert np.array_equal(quantise.buckets(x, 6), labels)
     assert same_partition(quantise.buckets(x[order], 6), labels[order])
-    many = quantise.many_buckets(np.stack([x[:12], x[12:24]]), 2)
+    many = small_sets.many_buckets(np.stack([x[:12], x[12:24]]), 2)
     assert same_partition(
-        quantise.many_buckets(x[:12][order[order < 12]][None], 2)[0],
+        small_sets.many_buckets(x[:12][order[order < 12]][None], 2)[0],
         many[0][order[order < 12]],
     )
-
-
-def test_small_sets_are_quantised_as_well_as_by_the_general_code():
-    rng = np.random.default_rng(2)
-    sets = rng.normal(size=(20, 15, 30))
-
-    def within(points, labels):
-        return sum(
-            ((points[labels == b] - points[labels == b].mean(axis=0)) ** 2).sum()
-            for b in np.unique(labels)
-        )
-
-    small = quantise.many_buckets(sets, 2, redo=20)
-    for vectors, labels in zip(sets, small):
-        reduced = quantise.reduce_dimensions(vectors)
-        points = reduced.coordinates
-        expected = within(points, quantise.clusters(points, 2, redo=20))
-        assert within(points, labels[reduced.order]) == pytest.approx(
-            expected, rel=0.05
-        )
-
-
-def test_reduced_keeps_ninety_percent_of_the_variance():
-    x = normal(100, d=20)
-    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
-    total = ((unit - unit.mean(0)) ** 2).sum()
-    points = quantise.reduce_dimensions(x).coordinates
-    variance = (points**2).sum()
-    assert 0.9 * total <= variance <= total
-    assert variance - (points[:, -1] ** 2).sum() < 0.9 * total
 
 
 def test_more_buckets_than_points_and_identical_points():
@@ -84,7 +73,7 @@ def test_equal_vectors_share_a_bucket():
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(3, 6))[rng.integers(0, 3, (4, 40))].astype(np.float32)
     for labels in (
-        quantise.many_buckets(vectors, 2),
+        small_sets.many_buckets(vectors, 2),
         np.stack([quantise.buckets(one, 5) for one in vectors]),
     ):
         for one, buckets in zip(vectors, labels):
@@ -92,30 +81,6 @@ def test_equal_vectors_share_a_bucket():
             assert all(
                 len(set(buckets[kinds == kind].tolist())) == 1 for kind in range(3)
             )
-
-
-# --------------------------------------------------------------------------- what LAPACK chooses
-# Signs of components and axes of components of equal variance are chosen by rounding
-# errors: no bucket depends on them.
-
-DOGS = [
-    [1, 1, 0, 0, 0, 0],
-    [1, 0, 1, 0, 0, 0],
-    [1, 0, 0, 1, 0, 0],
-    [0, 0, 0, 0, 1, 1],
-    [0, 0, 0, 0, 2, 1],
-    [0, 0, 0, 0, 1, 2],
-]
-SETS = {
-    "counts with repeated texts": np.random.default_rng(0)
-    .poisson(0.3, (90, 12))
-    .astype(np.float32),
-    "words of their own": np.eye(14, 20, dtype=np.float32),
-    "two kinds of texts": np.array(DOGS * 3, dtype=np.float32),
-    "more texts than dimensions": np.random.default_rng(1)
-    .poisson(1.0, (70, 4))
-    .astype(np.float32),
-}
 
 
 @pytest.fixture
@@ -161,29 +126,12 @@ def test_buckets_do_not_depend_on_the_axes(name, k, other_axes):
     vectors = SETS[name]
     few = np.stack([vectors[start : start + 10] for start in range(4)])
     expected = quantise.buckets(vectors, k, seed=3)
-    of_few = quantise.many_buckets(few, min(k, 4))
+    of_few = small_sets.many_buckets(few, min(k, 4))
     assert len(set(expected.tolist())) > 1
     for seed in range(5):
         other_axes(seed)
         assert np.array_equal(quantise.buckets(vectors, k, seed=3), expected)
-        assert np.array_equal(quantise.many_buckets(few, min(k, 4)), of_few)
-
-
-def test_components_of_equal_variance_are_kept_together():
-    # nine of ten equal ones hold 90 %
-    assert quantise.reduce_dimensions(np.eye(11)).coordinates.shape == (11, 10)
-    values = np.array(
-        [
-            [4.0, 4.0, 1.0, 1.0 - 1e-12, 0.0],
-            [5.0, 3.0, 2.0, 0.0, 0.0],
-            [0.0, 0.0, 0.0, 0.0, 0.0],
-        ]
-    )
-    assert quantise._leading(values, 0.9).tolist() == [
-        [True] * 4 + [False],
-        [True] * 3 + [False] * 2,
-        [True] * 5,
-    ]
+        assert np.array_equal(small_sets.many_buckets(few, min(k, 4)), of_few)
 
 
 def test_the_first_of_centres_at_equal_distances_is_the_nearest():

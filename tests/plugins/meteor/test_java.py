@@ -190,23 +190,23 @@ def test_metric_and_distance_are_the_same_with_either_engine(jar, monkeypatch):
         ),
         CaptionSet("two", ("a cat sat", "x"), ("a cat sat", "the\ncat", "a|||b")),
     ]
+    labels = np.array(
+        [[True, True, False, False, False], [False, True, True, False, False]]
+    )
+
     results = []
     for engine in ("python", "java"):
         features = FeatureCache([item.references for item in sets])
         batch = features.batch(sets)
         metric = Meteor(tokenizer="none", engine=engine)
-        labels = np.array(
-            [[True, True, False, False, False], [False, True, True, False, False]]
-        )
-        results.append(
-            [
-                metric.stats(batch, features, None),
-                metric.null(batch, features, None, labels),
-                features.distances(
-                    MeteorDistance(tokenizer="none", engine=engine), batch
-                ),
-            ]
-        )
+        distance = MeteorDistance(tokenizer="none", engine=engine)
+        of_engine = [
+            metric.stats(batch, features, None),
+            metric.null(batch, features, None, labels),
+            features.distances(distance, batch),
+        ]
+        results.append(of_engine)
+
     for compiled, original in zip(*results):
         np.testing.assert_array_equal(compiled, original)
 

@@ -108,17 +108,13 @@ def test_shards_give_the_same_statistics(scene, metric):
 
 def test_relabelings_equal_scoring_the_relabeled_sets(scene, metric):
     features, batch = scene
-    labels = np.array(
-        [
-            np.isin(np.arange(5), columns)
-            for columns in itertools.combinations(range(5), 2)
-        ]
-    )
+    sides = itertools.combinations(range(5), 2)
+    labels = np.array([np.isin(np.arange(5), columns) for columns in sides])
     null = metric.null(batch, features, None, labels)
     assert null.shape == (3, 10)
-    np.testing.assert_array_equal(
-        null[:, 0], metric.per_example(metric.stats(batch, features, None))
-    )
+    observed = metric.per_example(metric.stats(batch, features, None))
+    np.testing.assert_array_equal(null[:, 0], observed)
+
     for b, item in enumerate(SETS):
         texts = np.array([*item.candidates, *item.references], dtype=object)
         for p, candidates in enumerate(labels):
@@ -126,12 +122,8 @@ def test_relabelings_equal_scoring_the_relabeled_sets(scene, metric):
                 "x", tuple(texts[candidates]), tuple(texts[~candidates])
             )
             cache = FeatureCache([relabelled.references])
-            assert (
-                null[b, p]
-                == metric.per_example(
-                    metric.stats(cache.batch([relabelled]), cache, None)
-                )[0]
-            )
+            stats = metric.stats(cache.batch([relabelled]), cache, None)
+            assert null[b, p] == metric.per_example(stats)[0]
 
 
 def test_metric_and_distance_share_their_alignments(scene, metric, monkeypatch):

@@ -211,6 +211,7 @@ def roberta(tmp_path_factory):
     tokenizers = pytest.importorskip("tokenizers")
     transformers = pytest.importorskip("transformers")
     folder = tmp_path_factory.mktemp("roberta") / "roberta-large"
+
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     bpe = tokenizers.ByteLevelBPETokenizer()
     bpe.train_from_iterator(
@@ -225,6 +226,7 @@ def roberta(tmp_path_factory):
         str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=64
     )
     tokenizer.save_pretrained(folder)
+
     torch.manual_seed(0)
     config = transformers.RobertaConfig(
         vocab_size=len(tokenizer),
@@ -236,6 +238,7 @@ def roberta(tmp_path_factory):
         pad_token_id=1,
     )
     transformers.RobertaModel(config).save_pretrained(folder)
+
     lines = [
         f"{layer},0.{20 + layer},0.{30 + layer},0.{25 + layer}" for layer in range(19)
     ]
@@ -298,11 +301,13 @@ def test_roberta_large_has_the_defaults_of_the_authors(roberta, kind, idf):
             for pair in zip(CANDIDATES, REFERENCES)
         ]
     )
+
     result = harness.metric("bertscore", **options)(candidates, references)
     assert result.per_example == pytest.approx(expected, abs=1e-5)
     assert "|layer:17|" in result.signature and result.signature.split("|")[3] == (
         "idf" if idf else "no-idf"
     )
+
     baseline = {"precision": 0.37, "recall": 0.47, "f1": 0.42}[kind]
     rescaled = harness.metric(
         "bertscore", **options, baseline=str(roberta / "baseline.tsv")
@@ -334,6 +339,7 @@ def test_roberta_large_equals_the_library(roberta, idf):
     if idf:
         scorer.compute_idf(REFERENCES)
     expected = [part.numpy() for part in scorer.score(CANDIDATES, REFERENCES)]
+
     for kind, values in zip(("precision", "recall", "f1"), expected):
         options = {
             "path": str(roberta),
@@ -388,6 +394,7 @@ def test_a_model_without_weights_or_layer_and_a_wrong_baseline_are_named(
         HarnessError, match="knows no layer for the model 'roberta-larg'"
     ):
         harness.metric("bertscore", model="roberta-larg", path=str(roberta))
+
     (tmp_path / "wrong.tsv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="expected the columns LAYER,P,R,F"):
         harness.metric(

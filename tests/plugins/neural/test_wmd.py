@@ -83,6 +83,7 @@ def test_all_pairs_equal_the_solver_pair_by_pair(vectors, drawn):
         line.split()[0]: np.array(line.split()[1:], dtype=float)
         for line in VECTORS.splitlines()
     }
+
     features = FeatureCache()
     batch = features.batch(
         [
@@ -90,6 +91,7 @@ def test_all_pairs_equal_the_solver_pair_by_pair(vectors, drawn):
             CaptionSet("y", ("cat",), tuple(texts[1:])),
         ]
     )
+
     matrices = WmdDistance(path=vectors).matrices(batch, features)
     for matrix, item in zip(matrices, batch.texts):
         expected = [[by_pairs(a, b, table) for b in item] for a in item]

@@ -34,7 +34,12 @@ def test_matrices_equal_the_formula(items, n):
         expected = [
             [score(formula.count_matches(h, [r]), n) for r in words] for h in words
         ]
-        matrix = bleu.matrix(items, n=n, tokenizer="none", smoothing=smoothing)  # type: ignore[arg-type]
+        matrix = bleu.matrix(
+            items,
+            n=n,
+            tokenizer="none",
+            smoothing=smoothing,  # type: ignore[arg-type]
+        )
         assert np.abs(matrix - expected).max() <= EXACT
 
 
@@ -74,6 +79,7 @@ def test_the_corpus_score_is_that_of_summed_counts(batch_of):
         [["a dog", "the cat sat", "a dog sat"], ["x", "x y", "x y z"]], 2
     )
     metric = bleu.Bleu(n=2, tokenizer="none")
+
     parts = [
         formula.count_matches(c.split(), [r.split() for r in item.references])
         for item in batch.sets
@@ -84,6 +90,7 @@ def test_the_corpus_score_is_that_of_summed_counts(batch_of):
     length = sum(part.length for part in parts)
     reference_length = sum(part.reference_length for part in parts)
     expected = formula.score(correct, guess, length, reference_length, 2)
+
     stats = metric.stats(batch, features, None)
     assert abs(metric.reduce(stats) - expected) <= EXACT
     assert np.allclose(

@@ -95,6 +95,7 @@ def test_metric_distance_and_p_value_share_one_matrix(batch_of, monkeypatch):
     metric = cider.Cider(tokenizer="none")
     state = metric.fit(features.references, features)
     before = metric.stats(batch, features, state)
+
     shapes = []
     pairs = cider.CiderScores.pairs
     monkeypatch.setattr(
@@ -102,9 +103,11 @@ def test_metric_distance_and_p_value_share_one_matrix(batch_of, monkeypatch):
         "pairs",
         lambda self, h, r: (shapes.append((h.shape, r.shape)), pairs(self, h, r))[1],
     )
+
     features.distances(cider.CiderDistance(tokenizer="none"), batch)
     assert np.array_equal(before, metric.stats(batch, features, state))
     metric.exact_p_values(batch, features, state)
+
     part = features.sub_batch(batch, 1, 1)
     form = state.matrices(part, features)
     assert form.shape == (2, 2, 2)

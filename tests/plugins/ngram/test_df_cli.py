@@ -13,7 +13,7 @@ import pytest
 
 import harness
 from harness.cli.main import main
-from harness_metrics.ngram.document_frequency import read
+from harness_metrics.ngram.df_table import read
 
 
 def test_a_table_from_the_references_gives_the_same_cider(tmp_path):
@@ -28,21 +28,15 @@ def test_a_table_from_the_references_gives_the_same_cider(tmp_path):
         "3": ["two men"],
     }
     (tmp_path / "r.json").write_text(json.dumps(references))
-    command = [
-        sys.executable,
-        "-m",
-        "harness",
-        "df",
-        "--references",
-        "r.json",
-        "--output",
-        "df.npz",
-    ]
+
+    command = [sys.executable, "-m", "harness", "df"]
+    command += ["--references", "r.json", "--output", "df.npz"]
     process = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert process.returncode == 0, process.stderr
     assert "of 3 documents" in process.stdout
+
     metrics = ["cider", {"cider": {"df": str(tmp_path / "df.npz")}}]
     task, table = harness.score(candidates, references, metrics).values()
     assert table.value == pytest.approx(task.value, abs=1e-12)
@@ -59,39 +53,14 @@ def test_tables_of_parts_join_to_the_table_of_all_references(
     ]
     for name, part in (("all", rows), ("a", rows[:2]), ("b", rows[2:])):
         Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, part)))
-        assert (
-            main(["df", "--references", f"{name}.jsonl", "--output", f"{name}.npz"])
-            == 0
-        )
-    assert (
-        main(
-            [
-                "df",
-                "--join",
-                "a.npz",
-                "b.npz",
-                "--output",
-                "joined.npz",
-                "--minimum",
-                "2",
-            ]
-        )
-        == 0
-    )
-    assert (
-        main(
-            [
-                "df",
-                "--references",
-                "all.jsonl",
-                "--output",
-                "frequent.npz",
-                "--minimum",
-                "2",
-            ]
-        )
-        == 0
-    )
+        line = ["df", "--references", f"{name}.jsonl", "--output", f"{name}.npz"]
+        assert main(line) == 0
+
+    minimum = ["--minimum", "2"]
+    line = ["df", "--join", "a.npz", "b.npz", "--output", "joined.npz"]
+    assert main([*line, *minimum]) == 0
+    line = ["df", "--references", "all.jsonl", "--output", "frequent.npz"]
+    assert main([*line, *minimum]) == 0
     assert capsys.readouterr().out.splitlines()[-1].endswith("n-grams of 4 documents")
     joined, expected = (
         read(Path(name), "ptb") for name in ("joined.npz", "frequent.npz")
@@ -100,22 +69,14 @@ def test_tables_of_parts_join_to_the_table_of_all_references(
         zip(expected.grams, expected.counts.tolist())
     )
     assert joined.documents == 4
-    assert (
-        main(
-            [
-                "df",
-                "--references",
-                "a.jsonl",
-                "--output",
-                "words.json",
-                "--tokenizer",
-                "none",
-            ]
-        )
-        == 0
-    )
+
+    # tables of two tokenisers
+    line = ["df", "--references", "a.jsonl", "--output", "words.json"]
+    assert main([*line, "--tokenizer", "none"]) == 0
     assert main(["df", "--join", "a.npz", "words.json", "--output", "joined.npz"]) == 2
     assert "words.json: the table's tokenizer is 'none'" in capsys.readouterr().err
+
+    # a table that is not there
     assert main(["df", "--join", "a.npz", "jonied.npz", "--output", "other.npz"]) == 2
     assert (
         capsys.readouterr().err

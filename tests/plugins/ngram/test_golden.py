@@ -16,6 +16,19 @@ from harness.run.features import FeatureCache
 from harness_metrics.ngram import bleu, cider, rouge
 
 TOLERANCE = 1e-12
+METRICS = [
+    pair
+    for tokenizer in ("none", "ptb")
+    for pair in (
+        *(
+            (bleu.Bleu(n=n, tokenizer=tokenizer), lambda item, n=n: item["Bleu"][n - 1])
+            for n in (1, 2, 3, 4)
+        ),
+        (rouge.Rouge(tokenizer=tokenizer), lambda item: item["ROUGE_L"]),
+        (cider.Cider(tokenizer=tokenizer), lambda item: item["CIDEr"]),
+        (cider.CiderD(tokenizer=tokenizer), lambda item: item["CIDEr"]),
+    )
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,21 +58,6 @@ def run(metric, items):
         rows.update(zip(batch.ids, metric.stats(batch, features, state)))
     stats = np.stack([rows[item.id] for item in sets])
     return metric.reduce(stats), metric.per_example(stats)
-
-
-METRICS = [
-    pair
-    for tokenizer in ("none", "ptb")
-    for pair in (
-        *(
-            (bleu.Bleu(n=n, tokenizer=tokenizer), lambda item, n=n: item["Bleu"][n - 1])
-            for n in (1, 2, 3, 4)
-        ),
-        (rouge.Rouge(tokenizer=tokenizer), lambda item: item["ROUGE_L"]),
-        (cider.Cider(tokenizer=tokenizer), lambda item: item["CIDEr"]),
-        (cider.CiderD(tokenizer=tokenizer), lambda item: item["CIDEr"]),
-    )
-]
 
 
 @pytest.mark.parametrize(

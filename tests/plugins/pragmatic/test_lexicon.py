@@ -15,7 +15,7 @@ def test_places_of_the_grammar_fit_the_orientations_with_that_phrase(phrase):
         for index, other in enumerate(PHRASES[lexicon.ORIENTATION])
         if other == phrase
     ]
-    assert lexicon.place(phrase.split()) == lexicon.mask(*values)
+    assert lexicon.orientations_of(phrase.split()) == lexicon.mask(*values)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_places_of_the_grammar_fit_the_orientations_with_that_phrase(phrase):
     ],
 )
 def test_other_places(text, values):
-    assert lexicon.place(text.split()) == lexicon.mask(*values)
+    assert lexicon.orientations_of(text.split()) == lexicon.mask(*values)
 
 
 def test_tables_hold_the_phrases_of_the_grammar():

@@ -33,35 +33,23 @@ def batch(*sets, features):
 def test_scores_and_undefined_examples():
     features = FeatureCache()
     games = batch((["a cyan ball"], "one"), (["a ball"], "two"), features=features)
+
+    def values(metric):
+        return metric.stats(games, features, None).ravel().tolist()
+
     efficiency = metrics.ContrastiveEfficiency()
     assert isinstance(efficiency, Metric)
     stats = efficiency.stats(games, features, None)
     assert stats[0, 0] == 1
     assert math.isnan(stats[1, 0])
-    assert metrics.Discriminativity().stats(games, features, None).ravel().tolist() == [
-        1,
-        0,
-    ]
-    assert metrics.OptimalDiscriminativity().stats(
-        games, features, None
-    ).ravel().tolist() == [1, 0]
-    assert metrics.MentionedFeatures().stats(
-        games, features, None
-    ).ravel().tolist() == [2, 1]
-    assert metrics.FalseFeatures().stats(games, features, None).ravel().tolist() == [
-        0,
-        0,
-    ]
-    assert metrics.Relevance().stats(games, features, None).ravel() == pytest.approx(
-        [0.8, 0.8]
-    )
-    redundant = metrics.RedundantMention(feature="shape")
-    assert redundant.stats(games, features, None).ravel().tolist() == [1, 1]
-    assert math.isnan(
-        metrics.RedundantMention(feature="object_hue").stats(games, features, None)[
-            0, 0
-        ]
-    )
+
+    assert values(metrics.Discriminativity()) == [1, 0]
+    assert values(metrics.OptimalDiscriminativity()) == [1, 0]
+    assert values(metrics.MentionedFeatures()) == [2, 1]
+    assert values(metrics.FalseFeatures()) == [0, 0]
+    assert values(metrics.Relevance()) == pytest.approx([0.8, 0.8])
+    assert values(metrics.RedundantMention(feature="shape")) == [1, 1]
+    assert math.isnan(values(metrics.RedundantMention(feature="object_hue"))[0])
 
 
 def test_score_of_an_example_is_the_mean_of_the_defined_scores():

@@ -16,6 +16,14 @@ from harness_metrics.pregen.tokens import flatten
 
 LOSS = 1e-12
 """Relative tolerance for sums computed in another order."""
+token = st.tuples(
+    st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0)), st.integers(0, 2)
+)
+datasets = st.lists(
+    st.lists(st.lists(token, min_size=1, max_size=6), min_size=1, max_size=4),
+    min_size=1,
+    max_size=5,
+)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +65,6 @@ def test_golden_strata(root):
             assert strata(case["per_image_cider"], int(k)) == expected
 
 
-# ------------------------------------------------------------------ the readable loop
 def select(caption, tier1):
     if tier1 == "none":
         return caption
@@ -108,16 +115,6 @@ def loop(dataset, name):
     )
 
 
-token = st.tuples(
-    st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0)), st.integers(0, 2)
-)
-datasets = st.lists(
-    st.lists(st.lists(token, min_size=1, max_size=6), min_size=1, max_size=4),
-    min_size=1,
-    max_size=5,
-)
-
-
 @pytest.mark.slow
 @pytest.mark.equal_bits
 @given(datasets)
@@ -150,11 +147,13 @@ def test_tier_4_aggregates_the_values_per_image():
         ]
         for _ in range(30)
     ]
+
     images = per_image(dataset, ["mean_max_normcount_prefix0", "mean_median_pplx_none"])
     assert images.mean(axis=1) == pytest.approx(
         evaluate(dataset, ["mean_max_normcount_prefix0", "mean_median_pplx_none"]),
         rel=LOSS,
     )
+
     order = [3, 3, 29, 0]
     np.testing.assert_array_equal(
         evaluate(flatten(dataset).take(np.array(order))),

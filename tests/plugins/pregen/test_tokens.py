@@ -83,7 +83,6 @@ def test_token_scores_of_unequal_length_are_refused():
         )
 
 
-# ------------------------------------------------------------------ bad input
 @pytest.mark.parametrize(
     "dataset, message",
     [

@@ -150,29 +150,22 @@ def test_columns_and_files_stand_in_the_league(tmp_path):
         for k in range(4)
         for shift, system in enumerate(("s", "t"))
     ]
+    file = write(tmp_path / "wmt.jsonl", wmt)
     metrics = [
         {"scores": {"column": "gpt"}},
-        {
-            "scores": {
-                "path": write(tmp_path / "wmt.jsonl", wmt),
-                "higher_is_better": False,
-            }
-        },
+        {"scores": {"path": file, "higher_is_better": False}},
     ]
     league = judged(tmp_path, metrics=metrics)
-    assert (
-        league["wmt"].value == pytest.approx(-1.0)
-        and league["wmt"].higher_is_better is False
-    )
+    assert league["wmt"].value == pytest.approx(-1.0)
+    assert league["wmt"].higher_is_better is False
+
     k = np.repeat(np.arange(4), 2)
     shift = np.tile([0, 1], 4)
     assert league["gpt"].value == pytest.approx(
         np.corrcoef(k + 0.1 * shift, 2 * k + shift)[0, 1], abs=1e-12
     )
-    assert (
-        league["gpt"].details["against"]["wmt"]["perm_input"] <= 1
-        and league["gpt"].n == 8
-    )
+    assert league["gpt"].details["against"]["wmt"]["perm_input"] <= 1
+    assert league["gpt"].n == 8
 
 
 def test_a_column_that_no_caption_has(tmp_path):

@@ -14,7 +14,7 @@ class Mean(CorpusVectors):
         return float(candidates.sum()) + 1000 * len(references)
 
 
-def test_weights_repeat_examples_and_references_are_left_out_where_they_are_not_needed():
+def test_weights_repeat_examples_and_unneeded_references_are_left_out():
     sets = [
         CaptionSet("1", ("a dog",), ("a dog",)),
         CaptionSet("2", ("a a",), ("a dog",)),
@@ -24,6 +24,7 @@ def test_weights_repeat_examples_and_references_are_left_out_where_they_are_not_
     stats = metric.stats(features.batch(sets), features, None)
     assert metric.reduce(stats) == 4
     assert metric.reduce(stats, np.array([[3, 1], [0, 1]])).tolist() == [8, 2]
+
     assert (metric.spec.name, metric.signature()) == (
         "mean(bow, plain)",
         "mean|plain|bow|hashed:4096",

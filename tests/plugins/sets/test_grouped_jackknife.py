@@ -175,6 +175,7 @@ def test_numbers_without_parts_are_those_of_the_other_examples_of_the_same_parts
             features,
             metric.fit([item.references for item in sets], features),
         )
+
         left_out = metric.left_out(stats, 5)
         if left_out.share == 0.5:
             expected = grouped_jackknife.without_halves(
@@ -186,9 +187,11 @@ def test_numbers_without_parts_are_those_of_the_other_examples_of_the_same_parts
             expected = grouped_jackknife.of_groups(
                 np.array([metric.reduce(stats[group != g]) for g in range(20)])
             )
+
         np.testing.assert_allclose(left_out.values, expected.values, rtol=1e-6)
         assert (left_out.share, left_out.freedom) == (expected.share, expected.freedom)
         numbers.append(left_out.values)
+
         ends = metric.interval(stats, 100, 5).ends
         assert ends is not None and ends[0] <= metric.reduce(stats) <= ends[1]
     assert not np.allclose(*numbers)

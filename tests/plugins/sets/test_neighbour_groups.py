@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness_metrics.sets import neighbour_groups, neighbours
+from harness_metrics.sets import corpus_neighbours, neighbour_groups, neighbours
 from harness_metrics.sets.neighbour_groups import Sample, without_groups
 
 
 def by_definition(x: Sample, y: Sample, k: int, kind, count: int) -> list[float]:
     return [
-        neighbours.of_corpora(
+        corpus_neighbours.of_corpora(
             x.vectors[x.groups != g], y.vectors[y.groups != g], k, kind
         )
         for g in range(count)
@@ -30,12 +30,14 @@ def test_values_are_those_of_the_points_that_are_left(kind, seed, monkeypatch):
     if seed % 2:  # many ties and points of both sides
         x = np.round(2 * x)
         y = np.round(2 * y)
+
     candidates = Sample(x, rng.integers(0, count, n))
     references = Sample(y, rng.integers(0, count, m))
     if seed == 5:  # neighbours of one group: more than the list holds
         candidates = Sample(x, np.sort(rng.integers(0, count, n)))
         monkeypatch.setattr(neighbour_groups, "_MORE", 1)
     monkeypatch.setattr(neighbour_groups, "_BLOCK_BYTES", 4 * (n + m) * 17)
+
     k = 1 + seed % 4
     values = without_groups(candidates, references, k, kind, count)
     np.testing.assert_allclose(

@@ -1,4 +1,4 @@
-"""Balls around texts: prdc's values, the definition under every relabeling, ties."""
+"""Points of a lattice have many equal distances, which rounding makes different."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.stats import permutation
-from harness_metrics.sets import neighbours
+from harness_metrics.sets import corpus_neighbours, neighbours
 from harness_metrics.sets.neighbour_groups import Sample, without_groups
 
 
@@ -61,7 +61,7 @@ def test_values_of_prdc(golden):
                     distances, label, case["k"], kind
                 ).item()
                 assert value == pytest.approx(case[kind], abs=1e-9)
-            assert neighbours.of_corpora(x, y, case["k"], kind) == pytest.approx(
+            assert corpus_neighbours.of_corpora(x, y, case["k"], kind) == pytest.approx(
                 case[kind], abs=1e-9
             ), kind
 
@@ -75,44 +75,10 @@ def test_corpora_with_repeated_vectors_and_several_blocks(kind, monkeypatch):
     both = np.concatenate([x, y])
     squared = ((both[:, None] - both[None]) ** 2).sum(axis=-1).astype(float)
     label = np.arange(200) < 60
-    monkeypatch.setattr(neighbours, "_BLOCK_BYTES", 4 * 100 * 7)
-    assert neighbours.of_corpora(x, y, 3, kind) == pytest.approx(
+    monkeypatch.setattr(corpus_neighbours, "_BLOCK_BYTES", 4 * 100 * 7)
+    assert corpus_neighbours.of_corpora(x, y, 3, kind) == pytest.approx(
         loop(squared, label, 3, kind), abs=1e-12
     )
-
-
-@pytest.mark.parametrize("kind", ["precision", "recall"])
-def test_texts_inside_a_ball_are_left_out_of_later_blocks(kind, monkeypatch):
-    rng = np.random.default_rng(5)
-    x, y = rng.standard_normal((2, 100, 8)).astype(np.float32)
-    y[:40] = x[rng.integers(0, 100, 40)]  # texts of both sides, some of them repeated
-    whole = neighbours.of_corpora(x, y, 2, kind)
-    both = np.concatenate([x, y]).astype(float)
-    squared = ((both[:, None] - both[None]) ** 2).sum(axis=-1)
-    assert whole == pytest.approx(
-        loop(squared, np.arange(200) < 100, 2, kind), abs=1e-12
-    )
-    for size in (4 * 200 * 3, 4 * 200 * 50):
-        monkeypatch.setattr(neighbours, "_BLOCK_BYTES", size)
-        assert neighbours.of_corpora(x, y, 2, kind) == whole
-
-
-def test_the_smallest_entries_of_wide_blocks():
-    block = np.random.default_rng(0).standard_normal((20, 5001)).astype(np.float32)
-    assert np.array_equal(
-        neighbours.kth_smallest(block, 6), np.sort(block, axis=1)[:, 5]
-    )
-
-
-def test_a_sample_that_is_too_small_is_undefined():
-    x = np.eye(3, dtype=np.float32)
-    assert np.isnan(neighbours.of_corpora(x, x[:2], 2, "coverage"))
-    assert np.isnan(neighbours.of_corpora(x[:0], x, 1, "coverage"))
-    assert neighbours.of_corpora(x, x[:2], 2, "recall") == 1.0
-
-
-# --------------------------------------------------------------------------- rounding
-# Points of a lattice have many equal distances, which rounding makes different.
 
 
 def lattice(count, dimensions, seed):
@@ -145,13 +111,13 @@ def test_rounding_errors_change_no_statistic_of_corpora(kind, k):
     candidates = lattice(40, 3, seed=2)
     references = lattice(50, 3, seed=3)
     groups = [np.arange(len(side)) % 4 for side in (candidates, references)]
-    expected = neighbours.of_corpora(candidates, references, k, kind)
+    expected = corpus_neighbours.of_corpora(candidates, references, k, kind)
     without = without_groups(
         Sample(candidates, groups[0]), Sample(references, groups[1]), k, kind, 4
     )
     axes = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
     turned, others = (side @ axes * 0.3 for side in (candidates, references))
-    assert neighbours.of_corpora(turned, others, k, kind) == expected
+    assert corpus_neighbours.of_corpora(turned, others, k, kind) == expected
     found = without_groups(
         Sample(turned, groups[0]), Sample(others, groups[1]), k, kind, 4
     )

@@ -1,9 +1,8 @@
 """``mbleu``, ``compression-ratio``, ``ms-jaccard``: contract,
 sacrebleu's values, weights.
-"""
+."""
 
 import gzip
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -14,63 +13,7 @@ from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
 from harness.testing.sample_captions import caption_sets
-from harness_metrics.crnrr.words import Vocabulary, words_of
-from harness_metrics.sets import redundancy_metrics
 from harness_metrics.sets.redundancy_metrics import CompressionRatio, MBleu, MsJaccard
-
-# --------------------------------------------------------------------------- statistics
-# Compression and n-gram multisets by their definitions.
-
-
-def test_compression_ratio_does_not_depend_on_the_order():
-    texts = [b"a dog runs", b"a cat sits", b"a dog sits"] * 20
-    ratio = redundancy_metrics.compression_ratio(texts)
-    whole = b"\n".join(sorted(texts))
-    assert (
-        ratio
-        == len(whole) / len(gzip.compress(whole))
-        == redundancy_metrics.compression_ratio(texts[::-1])
-    )
-    assert np.isnan(redundancy_metrics.compression_ratio([]))
-
-
-def by_definition(candidates, references, n):
-    logs = []
-    for order in range(1, n + 1):
-        sides = []
-        for side in (candidates, references):
-            counts = Counter(
-                tuple(s[i : i + order]) for s in side for i in range(len(s) - order + 1)
-            )
-            sides.append({gram: count / len(side) for gram, count in counts.items()})
-        grams = set(sides[0]) | set(sides[1])
-        low = sum(min(side.get(gram, 0) for side in sides) for gram in grams)
-        high = sum(max(side.get(gram, 0) for side in sides) for gram in grams)
-        logs.append(np.log(low / high))
-    return np.exp(np.mean(logs))
-
-
-def test_ms_jaccard_by_the_definition():
-    rng = np.random.default_rng(0)
-    candidates, references = (
-        [list(rng.choice(list("abc"), rng.integers(3, 8))) for _ in range(s)]
-        for s in (5, 9)
-    )
-    vocabulary = Vocabulary()
-    words = [words_of(side, vocabulary) for side in (candidates, references)]
-    value = redundancy_metrics.ms_jaccard(*words, (5, 9), 3)
-    assert value == pytest.approx(by_definition(candidates, references, 3), abs=1e-12)
-
-
-def test_ms_jaccard_without_common_or_any_ngrams():
-    vocabulary = Vocabulary()
-    words = [words_of(side, vocabulary) for side in ([["a", "b"]], [["c", "d"]])]
-    assert redundancy_metrics.ms_jaccard(*words, (1, 1), 2) == 0.0
-    words = [words_of(side, vocabulary) for side in ([["a"]], [["a"]])]
-    assert np.isnan(redundancy_metrics.ms_jaccard(*words, (1, 1), 2))
-
-
-# --------------------------------------------------------------------------- metrics
 
 
 @parametrize_with_checks([MBleu(), MBleu(n=2), CompressionRatio(), MsJaccard(n=2)])

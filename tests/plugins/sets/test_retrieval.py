@@ -15,6 +15,9 @@ from harness.stats.resampled_difference import separable
 from harness.testing import parametrize_with_checks
 from harness_metrics.sets.retrieval import ClipRecall, Retrieval, ranks_of
 
+CANDIDATES = [["dog"], ["cat"], ["dog", "bus"]]
+REFERENCES = [["dog", "dog dog"], ["cat"], ["bus"]]
+
 
 @parametrize_with_checks([Retrieval(embedding="bow"), Retrieval(embedding="bow", k=2)])
 def test_contract(check):
@@ -44,10 +47,6 @@ def test_blocks_do_not_change_the_ranks(monkeypatch):
     expected = ranks_of(queries, targets, own)
     monkeypatch.setattr("harness_metrics.sets.retrieval._PAIRS", 41)
     assert ranks_of(queries, targets, own).tolist() == expected.tolist()
-
-
-CANDIDATES = [["dog"], ["cat"], ["dog", "bus"]]
-REFERENCES = [["dog", "dog dog"], ["cat"], ["bus"]]
 
 
 def test_reciprocal_ranks_and_recall_by_hand():
@@ -90,7 +89,6 @@ def test_a_rank_below_one_is_refused():
         find_metric("retrieval", k=0)
 
 
-# --------------------------------------------------------------------------- images
 Image = pytest.importorskip("PIL.Image")
 
 

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from harness import metric as find_metric
 from harness.testing import parametrize_with_checks
-from harness_metrics.crnrr.words import Vocabulary, words_of
 from harness_metrics.sets.reverse_perplexity import (
     DISCOUNT,
     ReversePerplexity,
     word_probabilities,
 )
+from harness_metrics.words.grams import words_of
+from harness_metrics.words.keys import Vocabulary
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcd"), max_size=5), min_size=1, max_size=5)
 

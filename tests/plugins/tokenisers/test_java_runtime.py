@@ -100,12 +100,14 @@ def test_the_last_lines_of_standard_error_are_read_and_an_ended_child_leaves_no_
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+
     lines: deque[str] = deque(maxlen=2)
     assert child.stdin is not None and child.stderr is not None
     child.stdin.write(b"\n")
     child.stdin.flush()
     java.drain(child.stderr, lines)
     assert list(lines) == ["3", "4"]
+
     java.end(child)
     assert child.poll() is not None
     assert all(

@@ -103,6 +103,7 @@ def test_a_text_that_mecab_cannot_read_is_an_error(monkeypatch):
     monkeypatch.setattr(segmenters, "_tagger", Tagger)
     with pytest.raises(
         segmenters.HarnessError,
-        match="^the tokenizer 'ja': MeCab cannot read a text of 3 characters: '犬が犬'$",
+        match="^the tokenizer 'ja': MeCab cannot read a text of 3 characters: "
+        "'犬が犬'$",
     ):
         segmenters.segment(["犬が犬"], "ja")

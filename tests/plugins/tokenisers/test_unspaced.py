@@ -38,7 +38,8 @@ TEXTS = {
 """Text -> tokens of sacrebleu 2.6, ``zh`` and ``char``."""
 CHARACTERS = (
     "ab1 9.,-!?'\"\n"
-    "\t\x1f\x85\u00a0@/[`~{(:&犬猫草地上，。“”　Ａがボㄅㆠㇰ㐀\u2000\u2001\u2a6d\u2a6e\U00020000\ud800"
+    "\t\x1f\x85\u00a0@/[`~{(:&犬猫草地上，。“”　Ａがボㄅㆠㇰ㐀"
+    "\u2000\u2001\u2a6d\u2a6e\U00020000\ud800"
 )
 CHINESE_PAIRS = {
     "1": (["一只狗在草地上跑"], ["一只狗在草地上奔跑", "一只棕色的狗在户外跑"]),
@@ -77,6 +78,9 @@ METRICS = (
         "distinct",
     ),
     *("self-bleu", "cnd", "nrr", "cr"),
+)
+CANDIDATES, REFERENCES = (
+    {key: pair[side] for key, pair in CHINESE_PAIRS.items()} for side in (0, 1)
 )
 
 
@@ -121,11 +125,6 @@ def test_tokens_of_every_character_of_unicode_equal_sacrebleus():
     assert_equal_tokens([f"a{chr(code)}b" for code in range(0x110000)])
 
 
-CANDIDATES, REFERENCES = (
-    {key: pair[side] for key, pair in CHINESE_PAIRS.items()} for side in (0, 1)
-)
-
-
 def value(metric, candidates=CANDIDATES, references=REFERENCES):
     ((_, score),) = harness.score(candidates, references, [metric]).items()
     return score.value
@@ -142,7 +141,7 @@ def value(metric, candidates=CANDIDATES, references=REFERENCES):
         ("ciderd", 5.55096136055267),
     ],
 )
-def test_near_copies_in_chinese_have_the_numbers_of_texts_with_blanks_between_the_characters(
+def test_near_copies_in_chinese_have_the_numbers_of_spaced_characters(
     metric, expected, tokenizer
 ):
     spaced = [

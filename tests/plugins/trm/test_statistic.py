@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.stats import permutation
-from harness_metrics.trm import statistic
+from harness_metrics.trm import directions, statistic, triangles
 
 POOLINGS = ("pooled", "per-direction")
+SHAPES = [(n, m) for n in range(1, 6) for m in range(1, 6) if n + m >= 3]
 
 
 def triangle_counts(d, candidates):
@@ -75,9 +76,6 @@ def random_distances(batch, size, seed, levels):
     )
     d[:, range(size), range(size)] = 0
     return d
-
-
-SHAPES = [(n, m) for n in range(1, 6) for m in range(1, 6) if n + m >= 3]
 
 
 @pytest.mark.equal_bits
@@ -140,8 +138,9 @@ def test_memory_bounds_change_nothing(monkeypatch):
         (statistic.relabel(d, 4, labels, p), statistic.exact_p_values(d, 4, p))
         for p in POOLINGS
     ]
-    monkeypatch.setattr(statistic, "MEMORY_BYTES", 1)
-    monkeypatch.setattr(statistic, "INDICATOR_BYTES", 1)
+    for module in (statistic, directions):
+        monkeypatch.setattr(module, "MEMORY_BYTES", 1)
+    monkeypatch.setattr(triangles, "INDICATOR_BYTES", 1)
     for pooling, (null, p) in zip(POOLINGS, before):
         assert np.array_equal(statistic.relabel(d, 4, labels, pooling), null)
         assert np.array_equal(statistic.exact_p_values(d, 4, pooling), p)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from caption_kernels.coco.spice import JARS
 from harness_metrics.wrapped import spice
 
 PROGRAM = """
@@ -19,17 +20,25 @@ for line in sys.stdin:
     print(f"request of {len(rows)}", file=open(sys.argv[1], "a"))
     for row in rows:
         if row["test"] == "die":
-            print("x" * 200_000 + "\\nException in thread main: java.lang.OutOfMemoryError: Java heap space", file=sys.stderr)
+            error = "java.lang.OutOfMemoryError: Java heap space"
+            print("x" * 200_000, file=sys.stderr)
+            print("Exception in thread main:", error, file=sys.stderr)
             sys.exit(1)
     if rows[0]["test"] != "mute":
-        f = [float("nan") if r["test"] == "empty" else (r["test"] in r["refs"]) / len(r["refs"]) for r in rows]
         nan = float("nan")
-        kinds = lambda value: dict(
-            All=value, Object=value, Attribute=nan, Relation=nan, Cardinality=nan, Color=1.0 if value == 1 else nan, Size=nan
-        )
-        answer = [
-            {"image_id": r["image_id"], "scores": {kind: {"f": f} for kind, f in kinds(value).items()}} for r, value in zip(rows, f)
-        ]
+        answer = []
+        for row in rows:
+            value = (row["test"] in row["refs"]) / len(row["refs"])
+            if row["test"] == "empty":
+                value = nan
+            kinds = dict.fromkeys(
+                ("Attribute", "Relation", "Cardinality", "Color", "Size"), nan
+            )
+            kinds.update(All=value, Object=value)
+            if value == 1:
+                kinds["Color"] = 1.0
+            scores = {kind: {"f": f} for kind, f in kinds.items()}
+            answer.append({"image_id": row["image_id"], "scores": scores})
         json.dump(answer, open(out, "w"))
     print("done", flush=True)
 """
@@ -52,7 +61,7 @@ def metric(
     tmp_path: Path, program: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[spice.Spice]:
     """The metric over that program."""
-    for name in spice.JARS:
+    for name in JARS:
         (tmp_path / name).touch()
     monkeypatch.setattr(spice, "command", lambda jars, memory: program)
     metric = spice.Spice(jars=str(tmp_path))

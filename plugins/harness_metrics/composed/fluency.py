@@ -1,0 +1,176 @@
+"""Detectors of captions that are not fluent: rules, or a local classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from harness.errors import HarnessError, InputError
+from harness.files.user_path import user_path
+from harness_metrics.embeddings.local_model import (
+    LoadsModel,
+    load_transformer,
+    weights_fingerprint,
+)
+from harness_metrics.tokenisers.plain_words import plain_words
+
+_ENDINGS = """
+a an the of in on at to for with and or but while as is are was were be by from into
+onto over under near his her its their
+"""
+_DANGLING = frozenset(_ENDINGS.split())
+"""Words that end no complete English caption."""
+_LONGEST = 4
+"""Largest number of words of a repeated phrase."""
+
+
+class Detector(Protocol):
+    """Detector of errors of fluency."""
+
+    def signature(self) -> str:
+        """Return a text that changes whenever a probability may change."""
+        ...
+
+    def probabilities(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the probability of an error in each text, shape (T,), in [0, 1]."""
+        ...
+
+
+class Rules:
+    """Rules for English captions: no word, a phrase said twice in a row,
+    or an end in the middle of a phrase.
+
+    They find the truncated and the repetitive captions, two of the five kinds of errors
+    of the source; missing verbs and conjunctions need a classifier.
+    """
+
+    def signature(self) -> str:
+        """Return ``rules``."""
+        return "rules"
+
+    def probabilities(self, texts: Sequence[str]) -> np.ndarray:
+        """Return 1 for a text with an error, else 0, shape (T,)."""
+        return np.array([float(is_broken(text)) for text in texts])
+
+
+def is_broken(text: str) -> bool:
+    """Return True for a text without words, with a phrase of up to four words said
+    twice in a row, or with a dangling last word.
+
+    >>> is_broken("a dog runs"), is_broken("a dog a dog runs")
+    (False, True)
+    >>> is_broken("a dog on the"), is_broken("")
+    (True, True)
+    """
+    words = plain_words(text, joiners="'’-")
+    if not words or words[-1] in _DANGLING:
+        return True
+
+    for size in range(1, _LONGEST + 1):
+        for i in range(len(words) - 2 * size + 1):
+            if words[i : i + size] == words[i + size : i + 2 * size]:
+                return True
+    return False
+
+
+class Classifier(LoadsModel):
+    """A local text classifier of transformers.
+
+    Parameters
+    ----------
+    path : str
+        Folder with model and tokenizer.
+    label : str
+        Name of the class of errors in the configuration; a model with one output needs
+        none of that name.
+    batch_size : int
+        Texts per forward pass.
+
+    Raises
+    ------
+    InputError
+        If the folder has no config.json; at first use, if the model has no such class.
+    """
+
+    def __init__(self, path: str, label: str = "error", batch_size: int = 64) -> None:
+        self.path = user_path(path)
+        self.label = label
+        self.batch_size = batch_size
+        if not (self.path / "config.json").is_file():
+            raise InputError(
+                "fense found no classifier: the folder has no config.json",
+                where=str(self.path),
+            )
+
+    def signature(self) -> str:
+        """Return the hash of the files of the model and the class."""
+        return f"classifier:{weights_fingerprint(self.path)}:{self.label}"
+
+    @cached_property
+    def _loaded_model(self) -> tuple[Any, Any, int]:
+        """Tokenizer, model and the index of the class."""
+        kind = "AutoModelForSequenceClassification"
+        needed_by = "the detector of 'fense'"
+        tokenizer, model = load_transformer(self.path, kind, "detector", needed_by)
+
+        names = {
+            str(name).lower(): int(index)
+            for name, index in model.config.label2id.items()
+        }
+        if len(names) > 1 and self.label.lower() not in names:
+            raise InputError.of_name(
+                "the classifier has no class",
+                self.label,
+                names,
+                "classes are",
+                str(self.path),
+            )
+        return tokenizer, model, names.get(self.label.lower(), 0)
+
+    def probabilities(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the probability of the class for each text, shape (T,): a sigmoid for
+        several classes at once, else a softmax.
+        """
+        import torch
+
+        tokenizer, model, index = self._loaded_model
+        several = (
+            model.config.problem_type == "multi_label_classification"
+            or model.config.num_labels == 1
+        )
+
+        probabilities: list[np.ndarray] = []
+        with torch.inference_mode():
+            for start in range(0, len(texts), self.batch_size):
+                batch = tokenizer(
+                    list(texts[start : start + self.batch_size]),
+                    padding=True,
+                    truncation=True,
+                    return_tensors="pt",
+                )
+                logits = model(**batch).logits.double()
+                of_classes = logits.sigmoid() if several else logits.softmax(-1)
+                probabilities.append(of_classes[:, index].numpy())
+
+        return np.concatenate(probabilities) if probabilities else np.empty(0)
+
+
+def resolve_detector(value: str | Detector, label: str) -> Detector:
+    """Return a detector: ``rules``, the folder of a classifier, or an instance.
+
+    Raises :class:`HarnessError` for anything else.
+    """
+    if isinstance(value, str):
+        return Rules() if value == "rules" else Classifier(value, label)
+
+    methods = [getattr(value, name, None) for name in ("probabilities", "signature")]
+    if all(callable(method) for method in methods):
+        return value
+    raise HarnessError(
+        f"fense: detector is {value!r:.60}; expected 'rules', "
+        "a folder with a text classifier, or an object with "
+        "signature() and probabilities(texts)"
+    )
