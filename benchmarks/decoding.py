@@ -30,9 +30,10 @@ from harness.contracts import Decoding
 from harness_models.clipcap.model import ClipCap, ClipCapSizes, ClipCapStep
 from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
-from harness_models.shared.layers import Gpt2Sizes
-from harness_models.vlp.bert import BertSizes, Layer
+from harness_models.shared.gpt2 import Gpt2Sizes
+from harness_models.vlp.bert import Layer
 from harness_models.vlp.model import Vlp, VlpSizes, VlpStep
+from harness_models.vlp.sizes import BertSizes
 
 LENGTH = 20
 

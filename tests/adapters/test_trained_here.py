@@ -17,8 +17,8 @@ import harness
 from harness.contracts import Decoding, Example
 from harness.registry import resolve
 from harness_models.shared.training.recipe import load_trainer, read_recipe
+from harness_tasks.a3ds.grammar import captions
 from harness_tasks.a3ds.render import render
-from harness_tasks.a3ds.scene import captions
 
 EPOCHS = 5
 """Epochs of training, of the eight of the recipes;

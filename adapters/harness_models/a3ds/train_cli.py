@@ -1,10 +1,11 @@
 """Train the A3DS agents: 'baseline' describes single images, 'rp' and 'sp' play the
 reference game on random or similar pairs.
 
-harness train a3ds --stage baseline --images 500 --epochs 1 --output out/a3ds harness
-train a3ds --stage rp --speaker out/a3ds/speaker.safetensors --output out/a3ds-rp
-harness train a3ds --reward ciderd --checkpoint baseline --scenes 300 --output
-out/a3ds-ciderd
+harness train a3ds --stage baseline --images 500 --epochs 1 --output out/a3ds
+harness train a3ds --stage rp --speaker out/a3ds/speaker.safetensors \
+    --output out/a3ds-rp
+harness train a3ds --reward ciderd --checkpoint baseline --scenes 300 \
+    --output out/a3ds-ciderd
 """
 
 from __future__ import annotations

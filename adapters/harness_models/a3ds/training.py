@@ -28,16 +28,10 @@ import numpy as np
 import torch
 
 from harness.errors import HarnessError, InputError
-from harness_models.a3ds.authors import WORDS
-from harness_models.a3ds.games import (
-    Games,
-    batches,
-    draw_games,
-    play,
-    sample_messages,
-    structural_loss,
-)
+from harness_models.a3ds.games import Games, batches, draw_games
+from harness_models.a3ds.losses import play, sample_messages, structural_loss
 from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness_models.a3ds.vocabulary import WORDS
 from harness_models.shared.training.loop import (
     STATE,
     Report,
@@ -223,7 +217,6 @@ class _A3dsTraining:
         self._unfold(speaker.project)
         return speaker
 
-    # ------------------------------------------------------------------ standardised features
     @torch.no_grad()
     def _unfold(self, layer: torch.nn.Linear) -> None:
         """Change a layer that takes unstandardised features into one that takes
@@ -250,7 +243,6 @@ class _A3dsTraining:
                 layer.weight.copy_(weight)
                 layer.bias.copy_(bias)
 
-    # ------------------------------------------------------------------ epochs
     def run(self, resume: bool) -> Path:
         """Train all epochs and return the path of the speaker."""
         self.output.mkdir(parents=True, exist_ok=True)
@@ -341,7 +333,6 @@ class _A3dsTraining:
         )
         take_step(self.optimisers[name], loss, 5.0, message)
 
-    # ------------------------------------------------------------------ files
     def _log(self, row: dict[str, Any]) -> None:
         with (self.output / "curve.jsonl").open("a") as file:
             file.write(json.dumps(row) + "\n")

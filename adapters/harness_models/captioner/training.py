@@ -15,7 +15,6 @@ and with it the trained weights, would change.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -27,17 +26,9 @@ import torch
 
 from harness.errors import HarnessError, InputError
 from harness_models.captioner.model import END, Captioner
-from harness_models.captioner.recipe import (
-    FORMAT_VERSION,
-    CaptionerRecipe,
-    TrainingData,
-    training_data,
-)
-from harness_models.shared.training.caption_training import (
-    IGNORED,
-    pad_rows,
-    token_loss,
-)
+from harness_models.captioner.recipe import CaptionerRecipe
+from harness_models.captioner.training_data import TrainingData, training_data
+from harness_models.shared.training.caption_tokens import IGNORED, pad_rows, token_loss
 from harness_models.shared.training.loop import (
     STATE,
     Report,
@@ -48,12 +39,6 @@ from harness_models.shared.training.loop import (
     save_state,
     take_step,
 )
-from harness_models.shared.training.recipe import (
-    Trainer,
-    add_recipe_options,
-    recipe_from_options,
-)
-from harness_models.shared.training.reward_training import reward_command
 
 LOGGED = 20
 """Number of steps between two lines of the curve."""
@@ -182,7 +167,6 @@ class _CaptionerTraining:
         take_step(self.optimizer, loss, 5.0, message)
         self.recent.append(loss.item())
 
-    # ------------------------------------------------------------------ files
     def _log(self, row: dict[str, Any]) -> None:
         with (self.folder / "curve.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
@@ -277,55 +261,3 @@ def caption_loss(
     tokens = [ids for _, ids in batch]
     logits = model(features[[row for row, _ in batch]], pad_rows(tokens, END))
     return token_loss(logits, pad_rows(tokens, IGNORED))
-
-
-# --------------------------------------------------------------------------- train cli
-# Train a word-level captioner of A3DS scenes, with the image in one of four positions
-# (init, pre, par, merge), saved at several stages.
-#
-# harness train captioner --architecture merge --images 500 --epochs 3 --save-every 50 --output models/merge
-# harness train captioner SPEC.yaml --output models/merge       # the same settings as YAML; options take precedence
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``harness train captioner``: one per setting of the recipe."""
-    add_recipe_options(parser, CaptionerRecipe)
-
-
-def trainer() -> Trainer:
-    """Return the recipe class and the training function, for
-    :mod:`harness_models.trained`.
-    """
-    return Trainer(CaptionerRecipe, train, FORMAT_VERSION)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Train, print each line of the curve and the folder of the last stage, and return 0.
-
-    Raises :class:`HarnessError` if no folder is named, or a setting is unknown or out
-    of range.
-    """
-    recipe, output = recipe_from_options(args, CaptionerRecipe)
-
-    def report(row: dict[str, Any]) -> None:
-        if "stage" in row:
-            print(
-                f"stage {row['stage']:>3}   step {row['step']:>6}   held-out "
-                f"perplexity {row['perplexity']}",
-                flush=True,
-            )
-        else:
-            print(
-                f"            step {row['step']:>6}   loss {row['loss']:.4f}",
-                flush=True,
-            )
-
-    last = train(recipe, output, resume=args.resume, report=report)
-    print(
-        f"{last}: {recipe.architecture}, {len(recipe.stages)} stages, "
-        f"{recipe.stages[-1]} steps"
-    )
-    return 0
-
-
-by_reward = reward_command("captioner")

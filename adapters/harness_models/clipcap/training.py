@@ -25,18 +25,21 @@ from harness.contracts import Example
 from harness.contracts.parameters import Count
 from harness.errors import HarnessError, InputError, require
 from harness_models.clipcap.model import ClipCap, ClipCapSizes
-from harness_models.shared.inputs.features import open_vectors
-from harness_models.shared.layers import Gpt2Sizes, Standardiser
-from harness_models.shared.tokenisers import Gpt2Bpe
-from harness_models.shared.training.caption_training import (
+from harness_models.shared.gpt2 import Gpt2Sizes
+from harness_models.shared.inputs.vectors import open_vectors
+from harness_models.shared.standardiser import Standardiser
+from harness_models.shared.tokenisers.gpt2_bpe import Gpt2Bpe
+from harness_models.shared.training.caption_tokens import (
     IGNORED,
-    CaptionRecipe,
-    CaptionTraining,
     open_vocabulary,
     pad_rows,
     token_loss,
 )
-from harness_models.shared.training.recipe import recipe_command
+from harness_models.shared.training.caption_training import (
+    CaptionRecipe,
+    CaptionTraining,
+)
+from harness_models.shared.training.recipe_command import recipe_command
 from harness_models.shared.training.reward_training import reward_command
 
 FORMAT_VERSION = 1

@@ -1,4 +1,7 @@
-"""The ``o2na`` adapter: captions around predicted or requested objects."""
+"""The ``o2na`` adapter: captions around predicted or requested objects.
+
+The design of the model is ours, after the abstract of the paper.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,11 @@ from harness.contracts import (
     TaskView,
     TokenScores,
 )
-from harness_models.o2na.model import (
+from harness_models.o2na.model import O2na
+from harness_models.o2na.network import Encoded
+from harness_models.o2na.refinement import sampled_words
+from harness_models.o2na.three_steps import (
     Draws,
-    O2na,
     ObjectRefiner,
     RequestedObjects,
     ThreeSteps,
@@ -27,11 +32,9 @@ from harness_models.o2na.model import (
     place_objects,
     read_objects,
 )
-from harness_models.o2na.network import Encoded
-from harness_models.o2na.refinement import sampled_words
 from harness_models.o2na.video_adapter import VideoAdapter
 from harness_models.shared.decoding.filters import uniforms
-from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.decoding.states import select_rows
 from harness_models.shared.weights.checkpoints import Checkpoint
 
 
@@ -42,7 +45,7 @@ class O2naAdapter(VideoAdapter):
     lengths) and ``sample`` (objects, positions and words drawn at the temperature, the
     length at ``options.length_temperature``, default 1). Options: objects, iterations,
     keep_objects, threshold, alpha, shortest
-    (:class:`~harness_models.o2na.model.ThreeSteps`).
+    (:class:`~harness_models.o2na.three_steps.ThreeSteps`).
 
     ``options.objects`` requests objects for all captions, and
     ``Example.meta["objects"]`` for those of one example: a list of words, or a mapping
@@ -130,7 +133,6 @@ class O2naAdapter(VideoAdapter):
             )
         return None
 
-    # ------------------------------------------------------------------ generation
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
@@ -237,6 +239,5 @@ class O2naAdapter(VideoAdapter):
             words,
         )
 
-    # ------------------------------------------------------------------ references
     def _score(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
         return self.pseudo_scores(examples)

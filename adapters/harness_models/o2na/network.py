@@ -27,7 +27,8 @@ from harness_models.o2na.layers import (
     VideoSizes,
 )
 from harness_models.shared.weights.checkpoint_config import heads_of, must_agree
-from harness_models.shared.weights.checkpoints import Checkpoint, layer_count
+from harness_models.shared.weights.checkpoints import Checkpoint
+from harness_models.shared.weights.strict_loading import layer_count
 
 
 def sizes_of(
@@ -172,7 +173,6 @@ class VideoNetwork(nn.Module):
         """The decoder."""
         return self.decoder  # type: ignore[return-value]
 
-    # ------------------------------------------------------------------ encoder
     def encode(
         self, features: Sequence[torch.Tensor], category: torch.Tensor | None = None
     ) -> Encoded:
@@ -204,7 +204,6 @@ class VideoNetwork(nn.Module):
         )  # type: ignore[union-attr]
         return Encoded(memory, category, mean, keys_values, lengths)
 
-    # ------------------------------------------------------------------ decoder
     def logits(self, tokens: torch.Tensor, encoded: Encoded) -> torch.Tensor:
         """Return logits (R, T, V) for slots (R, T) and the encoder output of R rows;
         entry t predicts token t.

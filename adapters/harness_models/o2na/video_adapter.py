@@ -24,28 +24,23 @@ from harness.contracts import (
 from harness.contracts.parameters import PathParam
 from harness.errors import HarnessError, InputError
 from harness_models.o2na.layers import MASK, PAD
-from harness_models.o2na.network import Encoded, VideoNetwork
-from harness_models.o2na.refinement import (
-    Refiner,
-    Slots,
-    StepSettings,
+from harness_models.o2na.lengths import (
     length_temperature,
     most_likely_lengths,
     sampled_lengths,
 )
+from harness_models.o2na.network import Encoded, VideoNetwork
+from harness_models.o2na.refinement import Refiner, Slots, StepSettings
 from harness_models.o2na.word_list import VideoWords
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.decode import check_decoding, forced_scores
 from harness_models.shared.decoding.left_to_right import ROWS, LeftToRight
-from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.decoding.states import select_rows
 from harness_models.shared.inputs.videos import open_videos
-from harness_models.shared.training.caption_training import pad_rows
+from harness_models.shared.training.caption_tokens import pad_rows
 from harness_models.shared.weights.checkpoint_config import read_config, weight_files
-from harness_models.shared.weights.checkpoints import (
-    Checkpoint,
-    file_fingerprint,
-    load_checkpoint,
-)
+from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint
+from harness_models.shared.weights.fingerprints import file_fingerprint
 
 REFINING = ("refine", "sample", "nucleus")
 """Strategies of models that fill slots."""
@@ -131,7 +126,6 @@ class VideoAdapter(LeftToRight):
         """Raise :class:`InputError` for examples without features."""
         self.videos.check(task.examples)
 
-    # ------------------------------------------------------------------ inputs
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
         """Return the feature series of each example: one array (frames, width) per
         modality.
@@ -167,7 +161,6 @@ class VideoAdapter(LeftToRight):
         """
         return None
 
-    # ------------------------------------------------------------------ refinement
     def read_steps(
         self, decoding: Decoding, kind: type[Steps], shortest: int, *others: str
     ) -> Steps:
@@ -282,7 +275,6 @@ class VideoAdapter(LeftToRight):
             for ids in captions
         ]
 
-    # ------------------------------------------------------------------ pseudo-log-likelihood
     def pseudo_scores(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
         """Return scores of all references, labelled ``pseudo``.
 

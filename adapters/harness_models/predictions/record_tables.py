@@ -29,7 +29,7 @@ from harness.files.generated.record_signs import LOOKED_AT, RecordSigns
 from harness.files.neighbours import RESPONSES
 from harness.registry.file_forms import is_specific, read_form
 from harness_models.predictions.table import USUAL, Choice, RecordCaptions, Table
-from harness_tasks.readers.annotations import ids_of_vdtk
+from harness_tasks.readers.vdtk import ids_of_vdtk
 
 FORMATS = tuple(
     dict.fromkeys(("auto", "coco", "jsonl", "parquet", "vdtk", *forms.FORMS))

@@ -22,7 +22,7 @@ from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
 from harness_models.shared.training.model_cache import get_or_train
 from harness_models.shared.training.recipe import recipe_from
-from harness_models.shared.weights.checkpoints import file_fingerprint
+from harness_models.shared.weights.fingerprints import file_fingerprint
 from harness_tasks.readers.lines import Lines
 
 

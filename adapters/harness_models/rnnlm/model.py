@@ -14,11 +14,9 @@ import torch
 from torch import nn
 
 from harness.errors import InputError
-from harness_models.shared.weights.checkpoints import (
-    load_checkpoint,
-    load_strictly,
-    save_checkpoint,
-)
+from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.shared.weights.saving import save_checkpoint
+from harness_models.shared.weights.strict_loading import load_strictly
 
 START = 0
 STOP = 1

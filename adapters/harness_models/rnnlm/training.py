@@ -9,28 +9,22 @@ trained weights would change.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
 from harness.contracts.parameters import Count, Positive, ProperShare, check_fields
-from harness.errors import HarnessError, InputError
+from harness.errors import InputError
 from harness_models.rnnlm.model import FIRST_WORD, START, STOP, RnnLm
-from harness_models.shared.training.caption_training import (
-    IGNORED,
-    pad_rows,
-    token_loss,
-)
+from harness_models.shared.training.caption_tokens import IGNORED, pad_rows, token_loss
 from harness_models.shared.training.loop import Report, mean_perplexity, take_step
-from harness_tasks.readers.lines import Lines, words_of
+from harness_tasks.readers.lines import words_of
 
 FORMAT_VERSION = 1
 """Version of the training. Raise it when the same recipe and corpus would give other
@@ -205,83 +199,3 @@ def _loss(model: RnnLm, batch: Sequence[list[int]]) -> tuple[torch.Tensor, int]:
     return token_loss(
         model(inputs), pad_rows([[*words, STOP] for words in batch], IGNORED)
     )
-
-
-# --------------------------------------------------------------------------- train cli
-# Train a word-level recurrent language model on text files, one sentence a line.
-#
-# harness train rnnlm --corpus train.txt --output models/rnnlm --epochs 30
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``harness train rnnlm``: the corpus,
-    and one option per setting of the recipe.
-    """
-    parser.add_argument(
-        "--corpus",
-        nargs="+",
-        required=True,
-        metavar="FILE",
-        help="text files (.txt, .gz), one sentence a line",
-    )
-    parser.add_argument(
-        "--output",
-        required=True,
-        metavar="DIR",
-        help="folder for model.safetensors and config.json",
-    )
-    parser.add_argument(
-        "--shuffle",
-        type=int,
-        metavar="SEED",
-        help="shuffle the lines before --offset and --limit apply",
-    )
-    parser.add_argument(
-        "--offset", type=int, default=0, metavar="N", help="skip the first N lines"
-    )
-    parser.add_argument("--limit", type=int, metavar="N", help="use at most N lines")
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace the model in the folder"
-    )
-    for field in fields(RnnLmRecipe):
-        kind = float if isinstance(field.default, float) else int
-        option = "--" + field.name.replace("_", "-")
-        parser.add_argument(
-            option, type=kind, default=field.default, help=f"default {field.default}"
-        )
-
-
-def run(args: argparse.Namespace) -> int:
-    """Train, print a line per epoch and the path of the weights, and return 0.
-
-    Raises :class:`HarnessError` if the folder holds a model and ``--overwrite`` is not
-    set.
-    """
-    folder = Path(args.output)
-    if not args.overwrite and any(
-        (folder / name).exists() for name in ("model.safetensors", "config.json")
-    ):
-        raise HarnessError(
-            f"{folder} holds a model already; choose another folder or say --overwrite"
-        )
-    recipe = RnnLmRecipe(
-        **{field.name: getattr(args, field.name) for field in fields(RnnLmRecipe)}
-    )
-    lines = Lines(
-        path=args.corpus, shuffle=args.shuffle, offset=args.offset, limit=args.limit
-    ).lines()
-
-    def report(row: dict[str, object]) -> None:
-        print(
-            f"epoch {row['epoch']:>3}   loss {row['loss']:.4f}   held-out perplexity "
-            f"{row['perplexity']}",
-            flush=True,
-        )
-
-    result = train(lines, recipe, report)
-    path = result.model.save(folder, result.settings, force=args.overwrite)
-    print(
-        f"{path}: {result.settings['vocabulary']} words, "
-        f"{result.settings['sentences']} sentences"
-    )
-    return 0

@@ -13,14 +13,15 @@ from harness.contracts import PathParam
 from harness.errors import HarnessError, did_you_mean
 from harness.files.yaml_source import Located
 from harness.registry import current, parameters
-from harness_models.shared.training.model_cache import get_or_train, model_key
+from harness_models.shared.training.model_cache import get_or_train
+from harness_models.shared.training.model_key import model_key
 from harness_models.shared.training.recipe import (
     Trainer,
     load_trainer,
     read_recipe,
     recipe_from,
 )
-from harness_models.wrappers.adapter import Wrapper
+from harness_models.wrappers.wrapper import Wrapper
 
 
 class Trained(Wrapper):
@@ -28,7 +29,7 @@ class Trained(Wrapper):
 
     The recipe is checked by the constructor. The training (seconds to minutes) starts
     when the weights are first needed. The weights are stored in the user's cache; the
-    key (:func:`~harness_models.shared.training.model_cache.model_key`) is made from the
+    key (:func:`~harness_models.shared.training.model_key.model_key`) is made from the
     format version of the trainer, the recipe, the contents of the files that it names,
     and the version of the A3DS renderer.
 
@@ -192,7 +193,6 @@ class Trained(Wrapper):
             )
         return self._model
 
-    # ------------------------------------------------------------------ forwarded to the model
     def fingerprint(self) -> str:
         """Return the fingerprint of the model.
 

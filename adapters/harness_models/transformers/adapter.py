@@ -22,20 +22,19 @@ from harness.contracts import (
     TokenScores,
 )
 from harness.errors import HarnessError, InputError
-from harness_models.shared.decoding.batches import Replica, check_batch_size, spread
+from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.decoding.types import reorder
-from harness_models.shared.weights.checkpoints import file_fingerprint
-from harness_models.transformers.inputs import InputBuilder, InputSettings
-from harness_models.transformers.loading import (
-    KINDS,
-    LoadedModel,
+from harness_models.shared.decoding.replicas import Replica, spread
+from harness_models.shared.decoding.states import reorder
+from harness_models.shared.weights.fingerprints import file_fingerprint
+from harness_models.transformers.devices import (
     devices_of,
-    load_model,
-    model_folder,
     number_format,
     visible_devices,
 )
+from harness_models.transformers.hub import model_folder
+from harness_models.transformers.inputs import InputBuilder, InputSettings
+from harness_models.transformers.loading import KINDS, LoadedModel, load_model
 from harness_models.transformers.steps import (
     BlipStep,
     CausalStep,
@@ -79,7 +78,7 @@ class Transformers(LeftToRight):
     frames, frame_choice
         Number of frames of a video (default: that of the model's configuration, else
         8), and ``uniform`` or ``key``; see
-        :func:`~harness_models.shared.media.video_frames`.
+        :func:`~harness_models.shared.media.video.video_frames`.
     max_length
         Maximum number of tokens of a caption if the decoding gives none.
     batch_size
@@ -294,7 +293,6 @@ class Transformers(LeftToRight):
         sizes = [adapter.batches.current for adapter in self._replicas or [self]]
         return {**super().timings(), "batch_size": min(sizes), "devices": self.devices}
 
-    # ------------------------------------------------------------------ replicas
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
@@ -345,7 +343,6 @@ class Transformers(LeftToRight):
         """Return a hash of the model folder and the settings that change captions."""
         return f"transformers-{file_fingerprint(self.folder)}-{json.dumps(self._settings, sort_keys=True)}"
 
-    # ------------------------------------------------------------------ inputs
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
         """Return the output of the processor for each example (a dict of tensors with
         one row), or a failure.
@@ -447,7 +444,6 @@ class Transformers(LeftToRight):
         ]
         return [int(token) for token in ids if token is not None]
 
-    # ------------------------------------------------------------------ text
     def to_text(self, ids: list[int]) -> str:
         """Return the text of token ids without special tokens."""
         return self.tokenizer.decode(ids, skip_special_tokens=True).strip()

@@ -16,14 +16,12 @@ from harness.errors import HarnessError, InputError, MissingExtra
 from harness.files.media import media_label
 from harness_models.shared.inputs.pictures import COLUMN_OF_MEDIA, open_picture
 from harness_models.shared.inputs.prompts import fill_prompt
-from harness_models.shared.media import (
+from harness_models.shared.media.kinds import Medium, kind_of_name, media_path
+from harness_models.shared.media.sound import read_sound
+from harness_models.shared.media.video import (
     CHOICES,
     Frames,
-    Medium,
     check_frames,
-    kind_of_name,
-    media_path,
-    read_sound,
     video_frames,
 )
 from harness_models.transformers.loading import LoadedModel
@@ -132,7 +130,6 @@ class InputBuilder:
         token = getattr(self.loaded.processor, f"{medium}_token", None)
         return token if isinstance(token, str) else None
 
-    # ------------------------------------------------------------------ one example
     def build(self, example: Example) -> Any:
         """Return the output of the processor for an example (a dict of tensors with one
         row), or a failure.
@@ -307,7 +304,6 @@ class InputBuilder:
             self.where,
         )
 
-    # ------------------------------------------------------------------ text
     def text(self, example: Example, medium: str = "image", count: int = 1) -> str:
         """Return the prompt of an example, through the chat template if there is one,
         with ``count`` places for a medium.

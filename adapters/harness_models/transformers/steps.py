@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from harness.errors import HarnessError
-from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.decoding.states import select_rows
 
 
 class _Watched:

@@ -13,10 +13,11 @@ from harness.contracts import Example, PathParam, TaskView
 from harness.errors import InputError
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.decoding.types import select_rows
-from harness_models.shared.inputs.videos import collate, open_views
+from harness_models.shared.decoding.states import select_rows
+from harness_models.shared.inputs.views import collate, open_views
 from harness_models.shared.weights.checkpoint_config import weight_files
-from harness_models.shared.weights.checkpoints import file_fingerprint, load_checkpoint
+from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.shared.weights.fingerprints import file_fingerprint
 from harness_models.tvt.model import BOS, EOS, Tvt, TvtStep, TvtWords
 
 LONGEST_REFERENCE = 512
@@ -33,7 +34,7 @@ class TvtAdapter(LeftToRight):
     checkpoint
         Folder of the run.
     features
-        Source of the views as :func:`harness_models.shared.inputs.videos.open_views`
+        Source of the views as :func:`harness_models.shared.inputs.views.open_views`
         takes it (default: as in training).
     batch_size
         Number of examples per batch, or ``auto``.

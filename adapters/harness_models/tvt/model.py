@@ -26,9 +26,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from harness.errors import HarnessError, InputError
-from harness_models.shared.tokenisers import WordList
+from harness_models.shared.tokenisers.word_list import WordList
 from harness_models.shared.weights.checkpoint_config import read_config
-from harness_models.shared.weights.checkpoints import load_checkpoint, load_strictly
+from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.shared.weights.strict_loading import load_strictly
 
 PAD, BOS, EOS, UNK = range(4)
 """Ids of the special words."""

@@ -18,16 +18,15 @@ import numpy as np
 import torch
 
 from harness.contracts.parameters import Count
-from harness_models.shared.inputs.videos import collate, open_views
-from harness_models.shared.layers import Standardiser
-from harness_models.shared.tokenisers import frequent_words
+from harness_models.shared.inputs.views import collate, open_views
+from harness_models.shared.standardiser import Standardiser
+from harness_models.shared.tokenisers.word_list import frequent_words
+from harness_models.shared.training.caption_tokens import pad_rows, token_loss
 from harness_models.shared.training.caption_training import (
     CaptionRecipe,
     CaptionTraining,
-    pad_rows,
-    token_loss,
 )
-from harness_models.shared.training.recipe import recipe_command
+from harness_models.shared.training.recipe_command import recipe_command
 from harness_models.shared.training.reward_training import reward_command
 from harness_models.tvt.model import BOS, EOS, PAD, SPECIAL, Tvt, TvtSizes, TvtWords
 

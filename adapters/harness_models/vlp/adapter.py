@@ -14,17 +14,18 @@ from harness.contracts import Example, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.tokenisers import WordPiece
+from harness_models.shared.tokenisers.wordpiece import WordPiece
 from harness_models.shared.weights.checkpoint_config import (
     config_beside,
     read_config,
     torch_dtype,
     weight_files,
 )
-from harness_models.shared.weights.checkpoints import file_fingerprint
-from harness_models.vlp.authors import STRATEGIES
+from harness_models.shared.weights.fingerprints import file_fingerprint
+from harness_models.vlp.authors_search import STRATEGIES
 from harness_models.vlp.model import Vlp, VlpStep
-from harness_models.vlp.regions import RegionFiles, Regions, open_regions
+from harness_models.vlp.region_sources import open_regions
+from harness_models.vlp.regions import RegionFiles, Regions
 
 MAX_LENGTH = 20
 REGIONS = 100

@@ -23,20 +23,20 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from harness_models.shared.layers import KeyValues, Linear
+from harness_models.shared.key_values import KeyValues
+from harness_models.shared.layers import Linear
 from harness_models.shared.weights.checkpoint_config import read_config
-from harness_models.shared.weights.checkpoints import (
-    Checkpoint,
-    load_checkpoint,
-    load_strictly,
-)
-from harness_models.vlp.authors import (
+from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint
+from harness_models.shared.weights.strict_loading import load_strictly
+from harness_models.vlp.bert import Bert, Head
+from harness_models.vlp.checkpoint_layout import (
     UNUSED,
     renamed_tensors,
     resized_positions,
     sizes_of,
 )
-from harness_models.vlp.bert import Bert, Context, Head, VlpSizes
+from harness_models.vlp.context import Context
+from harness_models.vlp.sizes import VlpSizes
 
 __all__ = ["Vlp", "VlpSizes", "VlpState", "VlpStep"]
 _ROOM = 24
@@ -117,7 +117,6 @@ class Vlp(nn.Module):
         )
         return model
 
-    # ------------------------------------------------------------------ context and slots
     def context(self, regions: torch.Tensor, geometry: torch.Tensor) -> Context:
         """Return keys and values of the context, for regions (B, n, region) and their
         geometry vectors (B, n, geometry).
@@ -198,7 +197,6 @@ class Vlp(nn.Module):
         mask = torch.cat([words, torch.cat([before, itself], dim=1)])
         return self.cls(self.bert(x, context, None, mask, first=length - 1))
 
-    # ------------------------------------------------------------------ training: masks in the slots of the words
     def left_to_right(
         self,
         tokens: torch.Tensor,
@@ -270,7 +268,7 @@ class VlpStep:
     """Decoder step of VLP: the last word takes its slot,
     and a [MASK] after it predicts the next word.
 
-    The first state is a :class:`~harness_models.vlp.bert.Context`.
+    The first state is a :class:`~harness_models.vlp.context.Context`.
     """
 
     def __init__(self, model: Vlp) -> None:

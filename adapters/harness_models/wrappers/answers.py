@@ -19,7 +19,7 @@ from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError
 from harness.registry import resolve
 from harness_models.shared.inputs.prompts import fill_prompt
-from harness_models.wrappers.adapter import Wrapper
+from harness_models.wrappers.wrapper import Wrapper
 
 QUESTION = "Which caption describes the image?"
 """Question of an example without a source."""

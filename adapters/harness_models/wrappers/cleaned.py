@@ -13,7 +13,7 @@ from harness.contracts.models import Adapter, GeneratesUnordered
 from harness.errors import InputError
 from harness.files.generated.cleaning import REPEATS, check_clean, clean
 from harness.registry import resolve
-from harness_models.wrappers.adapter import Wrapper
+from harness_models.wrappers.wrapper import Wrapper
 
 
 class Cleaned(Wrapper):

@@ -18,7 +18,7 @@ import harness
 from harness.contracts import Decoding, Example
 from harness.registry import resolve
 from harness_models.shared.training.recipe import read_recipe
-from harness_tasks.a3ds.scene import captions
+from harness_tasks.a3ds.grammar import captions
 
 FOLDER = Path(caption_nacf.__file__).parent
 LESS = {"kind": "short", "scenes": 200, "captions_each": 9, "epochs": 6}

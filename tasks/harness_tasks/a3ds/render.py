@@ -47,7 +47,6 @@ class Hit(NamedTuple):
     """``(R, 3)`` outward normals."""
 
 
-# --------------------------------------------------------------------------- geometry
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.einsum("...i,...i->...", a, b)
 
@@ -179,7 +178,6 @@ def _object(origin: np.ndarray, rays: np.ndarray, shape: int, scale: float) -> H
     return _nearest([_tube(origin, rays, radius, radius, height - radius), *ends])
 
 
-# --------------------------------------------------------------------------- light
 def _room(origin: np.ndarray, rays: np.ndarray) -> tuple[Hit, np.ndarray]:
     """Return the intersections with the room from inside,
     and ``(R,)`` True where the surface is the floor.
@@ -309,7 +307,6 @@ def _palette() -> np.ndarray:
     )
 
 
-# --------------------------------------------------------------------------- pictures
 def render(ids: Iterable[Any]) -> np.ndarray:
     """Return the pictures of scenes ``(B,)``, uint8 ``(B, 64, 64, 3)``;
     an id always has the same bytes.

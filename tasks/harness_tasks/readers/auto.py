@@ -22,15 +22,13 @@ from harness.files.columns import (
 )
 from harness.files.forms import Sample, existing_captions, single_object
 from harness.registry.file_forms import read_form
-from harness_tasks.readers.annotations import (
-    CocoCaptions,
-    KarpathySplits,
-    MsrVtt,
-    VdtkList,
-    split_names,
-)
+from harness_tasks.readers.annotations import split_names
+from harness_tasks.readers.coco import CocoCaptions
 from harness_tasks.readers.joined import join_readers
+from harness_tasks.readers.karpathy import KarpathySplits
+from harness_tasks.readers.msrvtt import MsrVtt
 from harness_tasks.readers.tables import MappingReader, TableReader
+from harness_tasks.readers.vdtk import VdtkList
 
 Format = tuple[str, Callable[..., Reader]]
 """Name of a format and its reader."""

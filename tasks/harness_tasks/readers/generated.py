@@ -10,7 +10,8 @@ from typing import Literal
 
 from harness.contracts import Example
 from harness.contracts.parameters import Count, check_arguments
-from harness_tasks.a3ds.scene import Outside, captions, pairs, set_names
+from harness_tasks.a3ds.grammar import captions
+from harness_tasks.a3ds.testsets import Outside, pairs, set_names
 
 References = Literal["exhaustive", "short", "both"]
 

@@ -8,8 +8,9 @@ import torch
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError
-from harness_models.a3ds.adapter import A3DS, literal_listener
+from harness_models.a3ds.adapter import A3DS
 from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness_models.a3ds.rsa import literal_listener
 from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch, Hypothesis
 from harness_tasks.readers.generated import ReferenceGames

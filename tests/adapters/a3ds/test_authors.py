@@ -12,17 +12,13 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError, InputError
 from harness_models.a3ds.authors import (
-    END,
-    PAD,
-    START,
-    WORDS,
-    Vocabulary,
     joined_listener_state,
     read_state,
     save_state,
     stored_vocabulary,
 )
 from harness_models.a3ds.model import Listener, Speaker, SpeakerSizes
+from harness_models.a3ds.vocabulary import END, PAD, START, WORDS, Vocabulary
 
 
 def test_vocabulary_is_the_published_one(golden):

@@ -11,17 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness_models.a3ds.authors import END, PAD, START, UNK
-from harness_models.a3ds.games import (
-    batches,
-    draw_games,
-    encode,
-    play,
-    sample_messages,
-    similar_scenes,
-    structural_loss,
-)
+from harness_models.a3ds.games import batches, draw_games, encode, similar_scenes
+from harness_models.a3ds.losses import play, sample_messages, structural_loss
 from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness_models.a3ds.vocabulary import END, PAD, START, UNK
 from harness_tasks.a3ds.scene import indices
 
 

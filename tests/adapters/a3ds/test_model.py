@@ -9,15 +9,9 @@ import pytest
 import torch
 
 from harness.contracts import Decoding
-from harness_models.a3ds.authors import END, START
-from harness_models.a3ds.model import (
-    Listener,
-    ListenerSizes,
-    Recurrence,
-    Speaker,
-    SpeakerSizes,
-    hidden_states,
-)
+from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness_models.a3ds.recurrence import Recurrence, hidden_states
+from harness_models.a3ds.vocabulary import END, START
 from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
 

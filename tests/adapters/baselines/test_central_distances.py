@@ -7,7 +7,7 @@ import pytest
 
 from harness.run.features import FeatureCache
 from harness_models.baselines import central
-from harness_models.baselines.central import sum_distances
+from harness_models.baselines.mutual_distances import sum_distances
 
 
 class MissingLetters:

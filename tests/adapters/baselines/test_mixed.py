@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import HarnessError, InputError
-from harness_models.baselines.mixed import Mixture, Shuffled
+from harness_models.baselines.mixed import Mixture
+from harness_models.baselines.shuffled import Shuffled
 
 EXAMPLES = [Example(f"e{i}", tuple(f"{i}-{j}" for j in range(6))) for i in range(12)]
 SEEDS = list(range(100, 112))

@@ -11,7 +11,7 @@ from harness_models.captioner.adapter import TrainedCaptioner
 from harness_models.captioner.model import ARCHITECTURES, load
 from harness_models.captioner.recipe import CaptionerRecipe
 from harness_models.captioner.training import train
-from harness_tasks.a3ds.scene import captions
+from harness_tasks.a3ds.grammar import captions
 
 SMALL = {
     "images": 40,

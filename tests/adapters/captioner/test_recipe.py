@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError
 from harness.files.yaml_source import Located
+from harness_models.captioner.image_features import image_features
 from harness_models.captioner.model import END
-from harness_models.captioner.recipe import (
-    CaptionerRecipe,
-    image_features,
-    training_data,
-)
+from harness_models.captioner.recipe import CaptionerRecipe
+from harness_models.captioner.training_data import training_data
 from harness_models.shared.training.recipe import recipe_from
 from harness_tasks.a3ds.scene import SIZES, indices
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from harness.errors import HarnessError, InputError
-from harness_models.captioner import training
+from harness_models.captioner import train_cli
 from harness_models.captioner.model import ARCHITECTURES, Captioner, load
 from harness_models.captioner.recipe import CaptionerRecipe
 from harness_models.captioner.training import caption_loss, stage_folder, train
@@ -103,15 +103,15 @@ def test_the_loss_is_the_mean_over_tokens_without_padding():
 
 def test_options_take_precedence_over_the_spec(tmp_path, capsys):
     parser = argparse.ArgumentParser()
-    training.add_arguments(parser)
+    train_cli.add_arguments(parser)
     spec = tmp_path / "small.yaml"
     spec.write_text(json.dumps({**SMALL, "output": str(tmp_path / "from-spec")}))
-    assert training.run(parser.parse_args([str(spec), "--architecture", "par"])) == 0
+    assert train_cli.run(parser.parse_args([str(spec), "--architecture", "par"])) == 0
     assert "held-out perplexity" in capsys.readouterr().out
     model, settings = load(tmp_path / "from-spec" / "stage-003")
     assert model.architecture == "par" and settings["images"] == 40
     spec.write_text("imags: 40\n")
     with pytest.raises(HarnessError, match="did you mean 'images'"):
-        training.run(parser.parse_args([str(spec), "--output", str(tmp_path / "x")]))
+        train_cli.run(parser.parse_args([str(spec), "--output", str(tmp_path / "x")]))
     with pytest.raises(HarnessError, match="the folder is missing: give --output"):
-        training.run(parser.parse_args(["--images", "40"]))
+        train_cli.run(parser.parse_args(["--images", "40"]))

@@ -20,10 +20,11 @@ from harness.contracts import (
 )
 from harness.errors import HarnessError, InputError
 from harness.registry.torchvision_guard import guard_torchvision
-from harness_models.clipcap.adapter import ClipCapAdapter, ClipImages
+from harness_models.clipcap.adapter import ClipCapAdapter
+from harness_models.clipcap.clip_images import ClipImages
 from harness_models.clipcap.model import ClipCap, ClipCapSizes
-from harness_models.shared.layers import Gpt2Sizes
-from harness_models.shared.tokenisers import Gpt2Bpe
+from harness_models.shared.gpt2 import Gpt2Sizes
+from harness_models.shared.tokenisers.gpt2_bpe import Gpt2Bpe
 
 TEXTS = [
     "a red ball on the floor.",

@@ -11,7 +11,8 @@ import torch
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError, InputError
-from harness_models.clipcap.authors import STRATEGIES, tied_tensors
+from harness_models.clipcap.authors_search import STRATEGIES
+from harness_models.clipcap.checkpoint_layout import tied_tensors
 from harness_models.clipcap.model import ClipCap, ClipCapStep
 from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch

@@ -12,7 +12,7 @@ from harness.contracts import Decoding, Example, TaskView
 from harness.errors import HarnessError, InputError
 from harness_models.clipcap.adapter import ClipCapAdapter
 from harness_models.clipcap.training import ClipCapRecipe, train
-from harness_models.shared.layers import Standardiser
+from harness_models.shared.standardiser import Standardiser
 from harness_models.shared.training.loop import load_state
 from harness_models.shared.weights.checkpoints import load_checkpoint
 

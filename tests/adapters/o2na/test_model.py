@@ -8,11 +8,8 @@ import torch
 from harness.errors import InputError
 from harness_models.o2na.layers import VideoSizes
 from harness_models.o2na.model import O2na, ObjectPredictor
-from harness_models.shared.weights.checkpoints import (
-    load_checkpoint,
-    looks_like,
-    save_checkpoint,
-)
+from harness_models.shared.weights.checkpoints import load_checkpoint, looks_like
+from harness_models.shared.weights.saving import save_checkpoint
 
 SIZES = VideoSizes(
     features={"m": 6, "i": 5},

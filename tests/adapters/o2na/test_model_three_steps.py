@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError, InputError
 from harness_models.o2na.layers import VIS, VideoSizes
-from harness_models.o2na.model import (
-    O2na,
+from harness_models.o2na.model import O2na
+from harness_models.o2na.three_steps import (
     ObjectRefiner,
     ThreeSteps,
     least_length,

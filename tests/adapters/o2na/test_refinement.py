@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError
-from harness_models.o2na.refinement import (
-    Slots,
+from harness_models.o2na.lengths import (
     length_temperature,
     most_likely_lengths,
     sampled_lengths,
-    sampled_words,
 )
+from harness_models.o2na.refinement import Slots, sampled_words
 
 
 def test_fixed_slots_do_not_change():

@@ -15,10 +15,10 @@ import pytest
 import harness
 from harness.contracts import Decoding, Example, TaskView
 from harness.registry import resolve
-from harness_models.baselines.mixed import Shuffled
+from harness_models.baselines.shuffled import Shuffled
 from harness_models.shared.training.recipe import load_trainer, read_recipe
 from harness_tasks.a3ds import pixels
-from harness_tasks.a3ds.scene import captions
+from harness_tasks.a3ds.grammar import captions
 
 LESS = {"kind": "short", "scenes": 200, "captions_each": 9, "epochs": 6}
 """Fewer data than the recipes name (600 scenes, exhaustive captions, 10 epochs)."""

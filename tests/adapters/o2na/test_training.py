@@ -12,17 +12,15 @@ import yaml
 
 from harness.errors import HarnessError, InputError
 from harness_models.o2na import training
-from harness_models.o2na.training import (
-    O2naRecipe,
-    O2naTraining,
+from harness_models.o2na.object_words import (
     noun_positions,
     object_words,
     read_object_words,
     scene_objects,
-    train,
 )
+from harness_models.o2na.training import O2naRecipe, O2naTraining, train
 from harness_models.shared.weights.checkpoints import load_checkpoint
-from harness_tasks.a3ds.scene import captions
+from harness_tasks.a3ds.grammar import captions
 from tests.support.toy_videos import toy_recipe, toy_videos
 
 

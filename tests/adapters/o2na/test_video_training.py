@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from harness_models.o2na.layers import MASK, PAD
+from harness_models.o2na.losses import cross_entropy, masked_words_loss
 from harness_models.o2na.training import O2naRecipe, O2naTraining
-from harness_models.o2na.video_training import Batch, cross_entropy, masked_words_loss
-from harness_models.shared.training.caption_training import IGNORED
+from harness_models.o2na.video_training import Batch
+from harness_models.shared.training.caption_tokens import IGNORED
 from tests.support.toy_videos import toy_recipe, toy_videos
 
 

@@ -10,15 +10,9 @@ from hypothesis import strategies as st
 
 from harness.errors import InputError
 from harness_models.o2na.layers import BOS, EOS, MASK, PAD, UNK, VIS
-from harness_models.o2na.word_list import (
-    DETERMINERS,
-    FUNCTION_WORDS,
-    SPECIAL,
-    VideoWords,
-    is_visual,
-    split_words,
-)
-from harness_models.shared.tokenisers import frequent_words
+from harness_models.o2na.visual_words import DETERMINERS, FUNCTION_WORDS, is_visual
+from harness_models.o2na.word_list import SPECIAL, VideoWords, split_words
+from harness_models.shared.tokenisers.word_list import frequent_words
 
 WORDS = VideoWords([*SPECIAL, "a", "dog", "runs"])
 

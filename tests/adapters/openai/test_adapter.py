@@ -11,12 +11,8 @@ import pytest
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError, InputError
 from harness.llm.client import RequestFailed
-from harness_models.openai.adapter import (
-    OpenAI,
-    generation,
-    read_choices,
-    token_log_probs,
-)
+from harness_models.openai.adapter import OpenAI
+from harness_models.openai.replies import generation, read_choices, token_log_probs
 from tests.support.chat_server import captions
 
 pytest.importorskip("httpx2")

@@ -17,7 +17,7 @@ import harness
 from harness.errors import HarnessError
 from harness.rundir.answers import AnswerFile
 from harness.rundir.run_folder import RunFolder
-from harness_models.wrappers.adapter import JUDGED
+from harness_models.wrappers.consensus import JUDGED
 from tests.support.chat_server import captions
 from tests.support.paid_server import Meter, kill_when
 

@@ -10,14 +10,14 @@ import pytest
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness.llm.client import RequestFailed
-from harness_models.openai.messages import (
-    Messages,
+from harness_models.openai.content import (
     frame_parts,
     image_file_part,
     image_part,
     sound_part,
     video_file_part,
 )
+from harness_models.openai.messages import Messages
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from harness.errors import HarnessError, InputError
-from harness_models.rnnlm import training
+from harness_models.rnnlm import train_cli
 from harness_models.rnnlm.model import RnnLm
 from harness_models.rnnlm.training import RnnLmRecipe, perplexity, train
 
@@ -66,7 +66,7 @@ def corpus(tmp_path_factory):
 
 def test_a_model_is_trained_and_not_overwritten(corpus, tmp_path, capsys):
     parser = argparse.ArgumentParser()
-    training.add_arguments(parser)
+    train_cli.add_arguments(parser)
     args = parser.parse_args(
         [
             "--corpus",
@@ -79,7 +79,7 @@ def test_a_model_is_trained_and_not_overwritten(corpus, tmp_path, capsys):
             "8",
         ]
     )
-    assert training.run(args) == 0
+    assert train_cli.run(args) == 0
     assert "held-out perplexity" in capsys.readouterr().out
     with pytest.raises(HarnessError, match="holds a model already"):
-        training.run(args)
+        train_cli.run(args)

@@ -10,14 +10,10 @@ import torch
 from torch.nn import functional as F
 
 from harness.registry.torchvision_guard import guard_torchvision
-from harness_models.shared.layers import (
-    Gpt2,
-    Gpt2Sizes,
-    KeyValues,
-    Linear,
-    Standardiser,
-    linear,
-)
+from harness_models.shared.gpt2 import Gpt2, Gpt2Sizes
+from harness_models.shared.key_values import KeyValues
+from harness_models.shared.layers import Linear, linear
+from harness_models.shared.standardiser import Standardiser
 
 SIZES = Gpt2Sizes(vocabulary=31, positions=16, width=12, layers=2, heads=3, inner=20)
 

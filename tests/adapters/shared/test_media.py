@@ -9,15 +9,10 @@ import pytest
 
 from harness.errors import HarnessError, InputError, MissingExtra
 from harness_models.shared import media
-from harness_models.shared.media import (
-    kind_of_name,
-    media_path,
-    name_of,
-    open_container,
-    read_sound,
-    video_frames,
-    wav_bytes,
-)
+from harness_models.shared.media.container import name_of, open_container
+from harness_models.shared.media.kinds import kind_of_name, media_path
+from harness_models.shared.media.sound import read_sound, wav_bytes
+from harness_models.shared.media.video import video_frames
 from tests.support.media_files import COLOUR, write_sound, write_video
 
 av = pytest.importorskip("av")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness_models.shared.tokenisers import SPECIAL, Gpt2Bpe, WordPiece, vocabulary_of
+from harness_models.shared.tokenisers.gpt2_bpe import Gpt2Bpe
+from harness_models.shared.tokenisers.wordpiece import SPECIAL, WordPiece, vocabulary_of
 
 TEXTS = ["a medium-sized ball", "a red ball", "the ball is red."]
 

@@ -18,11 +18,8 @@ import harness
 from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer
 from harness.errors import HarnessError, InputError
 from harness.registry import current
-from harness_models.shared.training.model_cache import (
-    cache_folder,
-    get_or_train,
-    model_key,
-)
+from harness_models.shared.training.model_cache import cache_folder, get_or_train
+from harness_models.shared.training.model_key import model_key
 from harness_models.shared.training.recipe import load_trainer
 from harness_models.trained.adapter import Trained
 from harness_models.tvt.adapter import TvtAdapter

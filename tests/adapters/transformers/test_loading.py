@@ -11,8 +11,8 @@ import torch
 
 from harness.errors import HarnessError, InputError
 from harness.registry.torchvision_guard import guard_torchvision
-from harness_models.transformers import loading
-from harness_models.transformers.loading import (
+from harness_models.transformers import devices
+from harness_models.transformers.devices import (
     devices_of,
     number_format,
     visible_devices,
@@ -134,4 +134,4 @@ def test_auto_is_bfloat16_where_the_accelerator_computes_in_it(monkeypatch):
         == number_format("auto", "mps")
         == "float32"
     )
-    assert loading.number_format("float16", "cuda:0") == "float16"
+    assert devices.number_format("float16", "cuda:0") == "float16"

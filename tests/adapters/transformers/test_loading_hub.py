@@ -13,7 +13,7 @@ import pytest
 from harness.contracts import Decoding, Example
 from harness.errors import InputError
 from harness.registry.torchvision_guard import guard_torchvision
-from harness_models.transformers.loading import model_folder
+from harness_models.transformers.hub import model_folder
 
 guard_torchvision()
 pytest.importorskip("transformers")

@@ -12,12 +12,8 @@ from harness.contracts import Decoding, Example
 from harness.errors import HarnessError
 from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
-from harness_models.vlp.authors import (
-    STRATEGIES,
-    renamed_tensors,
-    resized_positions,
-    search,
-)
+from harness_models.vlp.authors_search import STRATEGIES, search
+from harness_models.vlp.checkpoint_layout import renamed_tensors, resized_positions
 from harness_models.vlp.model import Vlp, VlpStep
 from harness_models.vlp.regions import RegionFiles
 

@@ -9,14 +9,9 @@ import pytest
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness_models.vlp.regions import (
-    HUES,
-    RegionFiles,
-    SceneRegions,
-    geometry,
-    hue_shares,
-    open_regions,
-)
+from harness_models.vlp.region_sources import open_regions
+from harness_models.vlp.regions import RegionFiles, geometry
+from harness_models.vlp.scene_regions import HUES, SceneRegions, hue_shares
 from harness_tasks.a3ds.render import render
 
 

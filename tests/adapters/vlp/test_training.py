@@ -16,17 +16,16 @@ from harness.errors import HarnessError, InputError
 from harness_models.shared.weights.checkpoints import load_checkpoint
 from harness_models.vlp import training
 from harness_models.vlp.adapter import VlpAdapter
-from harness_models.vlp.bert import BertSizes
 from harness_models.vlp.model import Vlp, VlpSizes
-from harness_models.vlp.training import (
+from harness_models.vlp.objectives import (
     Sentences,
-    VlpRecipe,
     cloze_loss,
     hidden_words,
     paired_loss,
-    train,
     with_masks,
 )
+from harness_models.vlp.sizes import BertSizes
+from harness_models.vlp.training import VlpRecipe, train
 
 COLOURS = ("red", "green", "blue", "pink")
 SHAPES = ("ball", "block", "pill")

@@ -28,14 +28,10 @@ from harness.run.features import FeatureCache
 from harness.testing import check_adapter
 from harness_metrics.judges.replies import Reply
 from harness_models.wrappers import adapter as wrappers
-from harness_models.wrappers.adapter import (
-    SETTINGS,
-    Consensus,
-    Mbr,
-    WithDecoding,
-    Wrapper,
-    rank_captions,
-)
+from harness_models.wrappers.consensus import Consensus
+from harness_models.wrappers.mbr import Mbr, rank_captions
+from harness_models.wrappers.with_decoding import SETTINGS, WithDecoding
+from harness_models.wrappers.wrapper import Wrapper
 
 WRAPPED = [Example("a", ("x",))]
 EXAMPLES = [Example(id="1", references=("a",)), Example(id="2", references=("b",))]

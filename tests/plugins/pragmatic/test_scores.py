@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from harness.errors import HarnessError, InputError
 from harness_metrics.pragmatic import scores
 from harness_metrics.pragmatic.scores import evaluate
-from harness_tasks.a3ds.scene import N_SCENES, captions, scene_id
+from harness_tasks.a3ds.grammar import captions
+from harness_tasks.a3ds.scene import N_SCENES, scene_id
 
 # --------------------------------------------------------------------------- formulas
 # The formulas of the paper.

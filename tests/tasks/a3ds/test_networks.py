@@ -7,8 +7,9 @@ import pytest
 
 from harness.errors import InputError
 from harness_tasks.a3ds import pixels
-from harness_tasks.a3ds.networks import WIDTHS, EfficientNetLite0, ResNet50
+from harness_tasks.a3ds.efficientnet import WIDTHS, EfficientNetLite0
 from harness_tasks.a3ds.render import render
+from harness_tasks.a3ds.resnet import ResNet50
 from harness_tasks.a3ds.scene import indices, scene_id
 
 torch = pytest.importorskip("torch")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness_tasks.a3ds import pixels
+from harness_tasks.a3ds import image_features, pixels
 from harness_tasks.a3ds.scene import N_SCENES, indices, labels
 
 h5py = pytest.importorskip("h5py")
@@ -87,13 +87,13 @@ def test_stored_feature_tensors(tmp_path):
         with pytest.raises(
             InputError, match=r"shape \(3, 4\), expected \(480000, width\)"
         ):
-            pixels.FeatureTensor(tmp_path / name)
+            image_features.FeatureTensor(tmp_path / name)
     torch.save({"a": 1}, tmp_path / "d.pt")
     with pytest.raises(InputError, match="holds a dict"):
-        pixels.FeatureTensor(tmp_path / "d.pt")
+        image_features.FeatureTensor(tmp_path / "d.pt")
     (tmp_path / "short.json").write_text("[1]")
     with pytest.raises(InputError, match="1 scene ids for 3 rows"):
-        pixels.FeatureTensor(tmp_path / "f.npy", tmp_path / "short.json")
+        image_features.FeatureTensor(tmp_path / "f.npy", tmp_path / "short.json")
 
 
 def test_efficientnet_features_are_shared_and_named():

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness_tasks.a3ds import scene
-from harness_tasks.a3ds.scene import SETS, indices, pairs, set_names
+from harness_tasks.a3ds import grammar, scene
+from harness_tasks.a3ds.scene import indices
+from harness_tasks.a3ds.testsets import SETS, pairs, set_names
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +44,11 @@ def test_factors_and_phrases_of_the_sandbox(sandbox, golden):
 def test_captions_of_the_sandbox_are_equal_in_order(sandbox):
     ids = [row["id"] for row in sandbox]
     for row, long, short in zip(
-        sandbox, scene.caption_sets(ids), scene.caption_sets(ids, "short")
+        sandbox, grammar.caption_sets(ids), grammar.caption_sets(ids, "short")
     ):
-        assert long == scene.captions(row["id"]) and digest(long) == row["long"]
+        assert long == grammar.captions(row["id"]) and digest(long) == row["long"]
         assert (
-            short == scene.captions(row["id"], kind="short")
+            short == grammar.captions(row["id"], kind="short")
             and digest(short) == row["short"]
         )
 
@@ -57,8 +58,8 @@ def test_golden_captions_in_generation_order(golden):
         (golden / "a3ds_pragmatic/captions_by_image.json").read_text()
     ):
         assert list(scene.factors(row["image_id"]).values()) == row["indices"]
-        assert scene.captions(row["image_id"]) == row["exhaustive"]
-        assert scene.captions(row["image_id"], "short") == row["short"]
+        assert grammar.captions(row["image_id"]) == row["exhaustive"]
+        assert grammar.captions(row["image_id"], "short") == row["short"]
 
 
 def test_labels_are_bit_equal(golden):
@@ -73,20 +74,20 @@ def test_ids_and_factors_are_inverse(number):
     values = scene.factors(number)
     assert scene.scene_id(values) == scene.scene_id(list(values.values())) == number
     assert scene.indices([number]).tolist() == [list(values.values())]
-    assert (len(scene.captions(number)), len(scene.captions(number, "short"))) == (
+    assert (len(grammar.captions(number)), len(grammar.captions(number, "short"))) == (
         20,
         27,
     )
 
 
 def test_all_scenes_are_enumerated_lazily():
-    assert next(scene.caption_sets()) == scene.captions(0)
-    assert len(list(islice(scene.caption_sets(kind="short"), 100))) == 100
+    assert next(grammar.caption_sets()) == grammar.captions(0)
+    assert len(list(islice(grammar.caption_sets(kind="short"), 100))) == 100
 
 
 @pytest.mark.parametrize("bad", [-1, 480_000, 1.5, "3", True, None])
 def test_invalid_ids(bad):
-    for call in (scene.factors, scene.captions, lambda i: scene.indices([0, i])):
+    for call in (scene.factors, grammar.captions, lambda i: scene.indices([0, i])):
         if bad is True and call is not scene.factors:
             continue  # a list [0, True] is a numpy array of integers
         with pytest.raises(InputError, match="from 0 to 479999"):
@@ -95,7 +96,7 @@ def test_invalid_ids(bad):
 
 def test_unknown_kinds_and_factors():
     with pytest.raises(InputError, match="exhaustive or short"):
-        scene.captions(0, "long")  # type: ignore[arg-type]
+        grammar.captions(0, "long")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="did you mean 'shape'"):
         scene.scene_id({"shap": 1})
     with pytest.raises(InputError, match="six numbers"):

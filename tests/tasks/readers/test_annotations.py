@@ -8,15 +8,11 @@ import pytest
 
 from harness.contracts import Reader
 from harness.errors import InputError
-from harness_tasks.readers.annotations import (
-    CocoCaptions,
-    KarpathySplits,
-    MsrVtt,
-    VdtkList,
-    check_splits,
-    split_names,
-    vdtk_records,
-)
+from harness_tasks.readers.annotations import check_splits, split_names
+from harness_tasks.readers.coco import CocoCaptions
+from harness_tasks.readers.karpathy import KarpathySplits
+from harness_tasks.readers.msrvtt import MsrVtt
+from harness_tasks.readers.vdtk import VdtkList, vdtk_records
 
 
 def coco(**changes):

@@ -13,8 +13,8 @@ import pytest
 import harness
 from harness.contracts import Example
 from harness.errors import InputError
-from harness_tasks.readers.annotations import CocoCaptions
 from harness_tasks.readers.auto import AutoReader
+from harness_tasks.readers.coco import CocoCaptions
 from harness_tasks.readers.joined import join_readers
 from harness_tasks.readers.tables import MappingReader, TableReader
 

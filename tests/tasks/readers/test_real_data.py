@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InputError
-from harness_tasks.readers.annotations import VdtkList
 from harness_tasks.readers.tables import TableReader
+from harness_tasks.readers.vdtk import VdtkList
 
 COUNTS = {
     "flickr30k_test/references.jsonl.gz": (1000, 5000),

@@ -66,7 +66,7 @@ def test_a_small_form_runs_and_continues(root, tmp_path, monkeypatch):
 def test_exact_probabilities_are_those_of_sampling(tmp_path, monkeypatch):
     from harness.contracts import Example
     from harness_models.captioner.adapter import TrainedCaptioner
-    from harness_tasks.a3ds.scene import captions
+    from harness_tasks.a3ds.grammar import captions
 
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     adapter = TrainedCaptioner(

@@ -26,17 +26,19 @@ import torch
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError
-from harness_models.shared.decoding.types import (
-    Decoded,
-    DecodingBatch,
-    Hypothesis,
-    Step,
+from harness_models.shared.decoding.logits import (
     check_logits,
     forbid_stop,
     log_norm,
     log_prob_of,
     rank_of,
-    reorder,
+)
+from harness_models.shared.decoding.states import reorder
+from harness_models.shared.decoding.types import (
+    Decoded,
+    DecodingBatch,
+    Hypothesis,
+    Step,
 )
 
 EARLY_STOPPING = ("never", "heuristic", True)
@@ -95,7 +97,6 @@ def _beams(decoding: Decoding) -> int:
     return beams
 
 
-# --------------------------------------------------------------------------- hypotheses side by side
 @dataclass
 class _Paths:
     """Partial or complete hypotheses: scores (E, W) (-inf: no hypothesis), lengths (E,
@@ -183,7 +184,6 @@ class _Lane:
         )
 
 
-# --------------------------------------------------------------------------- the search
 def _search(
     step: Step, decoding: Decoding, batch: DecodingBatch, groups: int, diversity: float
 ) -> Decoded:
@@ -389,7 +389,6 @@ def _freeze(lane: _Lane, decoding: Decoding, length: int, limit: int) -> torch.T
     return complete
 
 
-# --------------------------------------------------------------------------- results
 def _collect(
     final: list[_Paths], decoding: Decoding, batch: DecodingBatch, stop: set[int]
 ) -> Decoded:

@@ -13,8 +13,9 @@ import torch
 
 from harness.contracts import Decoding, Example, Failure, Generation, TokenScores
 from harness.errors import HarnessError, InputError
-from harness_models.shared.decoding.batches import BatchSize, Throughput, in_batches
+from harness_models.shared.decoding.batches import BatchSize, in_batches
 from harness_models.shared.decoding.decode import decode, forced_scores
+from harness_models.shared.decoding.throughput import Throughput
 from harness_models.shared.decoding.types import Decoded, DecodingBatch, Step, Strategy
 
 ROWS = 64
@@ -226,7 +227,6 @@ class LeftToRight:
             )
             return decode(self.step, decoding, batch, self.strategies)
 
-    # ------------------------------------------------------------------ references
     def score_references(
         self, examples: Sequence[Example]
     ) -> Iterator[list[TokenScores]]:

@@ -30,7 +30,7 @@ from harness.contracts.parameters import Count, Index, NonNegative
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run.rewards import reward
-from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.decoding.states import select_rows
 from harness_models.shared.training.caption_training import TrainingSet
 from harness_models.shared.training.loop import Report, one_thread
 from harness_models.shared.training.policy_gradient import (
@@ -40,8 +40,9 @@ from harness_models.shared.training.policy_gradient import (
     spoken_slots,
     subtract_others,
 )
-from harness_models.shared.training.recipe import RecipeCommand, recipe_command
-from harness_models.shared.weights.checkpoints import load_checkpoint, save_checkpoint
+from harness_models.shared.training.recipe_command import RecipeCommand, recipe_command
+from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.shared.weights.saving import save_checkpoint
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see

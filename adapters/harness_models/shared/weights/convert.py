@@ -36,11 +36,8 @@ def run(args: argparse.Namespace) -> int:
     and for existing files of other content without ``--overwrite``.
     """
     # imports torch
-    from harness_models.shared.weights.checkpoints import (
-        convert,
-        load_checkpoint,
-        looks_like,
-    )
+    from harness_models.shared.weights.checkpoints import load_checkpoint, looks_like
+    from harness_models.shared.weights.saving import convert
 
     path = convert(args.checkpoint, args.to, force=args.overwrite)
     written = load_checkpoint(path)

@@ -13,13 +13,12 @@ from harness.errors import HarnessError
 from harness_models.shared.decoding import batches
 from harness_models.shared.decoding.batches import (
     BatchSize,
-    Replica,
-    Throughput,
     check_batch_size,
     in_batches,
     is_out_of_memory,
-    spread,
 )
+from harness_models.shared.decoding.replicas import Replica, spread
+from harness_models.shared.decoding.throughput import Throughput
 
 
 def doubler(limit, seen):

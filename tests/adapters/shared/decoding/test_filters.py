@@ -18,9 +18,9 @@ from harness_models.shared.decoding.filters import (
     check_filters,
     draw,
     filtered_probabilities,
-    truncate,
     uniforms,
 )
+from harness_models.shared.decoding.truncation import truncate
 
 LOGITS = torch.from_numpy(np.random.default_rng(0).standard_normal((40, 30)) * 3)
 

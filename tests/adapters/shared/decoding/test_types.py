@@ -15,22 +15,18 @@ from hypothesis import strategies as st
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError
-from harness_models.shared.decoding.types import (
-    Decoded,
-    DecodingBatch,
-    Hypothesis,
-    Record,
-    Trace,
-    TraceStep,
+from harness_models.shared.decoding.logits import (
     check_logits,
     forbid_stop,
     log_norm,
     log_prob_of,
     rank_of,
-    reorder,
     rows_at_once,
-    select_rows,
 )
+from harness_models.shared.decoding.record import Record
+from harness_models.shared.decoding.states import reorder, select_rows
+from harness_models.shared.decoding.trace import Trace, TraceStep
+from harness_models.shared.decoding.types import Decoded, DecodingBatch, Hypothesis
 
 
 @given(

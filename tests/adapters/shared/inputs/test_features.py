@@ -10,16 +10,16 @@ import torch
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness_models.shared.inputs.features import (
-    FeatureFile,
+from harness_models.shared.inputs.captions import read_captions
+from harness_models.shared.inputs.features import FeatureFile
+from harness_models.shared.inputs.scenes import (
     SceneVectors,
     SceneViews,
     from_scenes,
-    read_captions,
     scene_of,
     scene_pairs,
 )
-from harness_models.vlp.regions import SceneRegions
+from harness_models.vlp.scene_regions import SceneRegions
 
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
 

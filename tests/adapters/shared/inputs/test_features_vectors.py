@@ -7,7 +7,8 @@ import pytest
 
 from harness.contracts import Example
 from harness.errors import HarnessError
-from harness_models.shared.inputs.features import SceneVectors, open_vectors
+from harness_models.shared.inputs.scenes import SceneVectors
+from harness_models.shared.inputs.vectors import open_vectors
 
 
 def test_a_path_opens_a_feature_file(tmp_path):

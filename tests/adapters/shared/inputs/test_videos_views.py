@@ -7,8 +7,8 @@ import pytest
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness_models.shared.inputs.features import SceneViews
-from harness_models.shared.inputs.videos import (
+from harness_models.shared.inputs.scenes import SceneViews
+from harness_models.shared.inputs.views import (
     FileViews,
     SemSynAnViews,
     collate,

@@ -10,17 +10,19 @@ import pytest
 import torch
 
 from harness.errors import HarnessError
-from harness_models.shared.training.caption_training import (
+from harness_models.shared.training.caption_tokens import (
     IGNORED,
-    CaptionRecipe,
-    CaptionTraining,
     open_vocabulary,
     pad_rows,
     token_loss,
 )
+from harness_models.shared.training.caption_training import (
+    CaptionRecipe,
+    CaptionTraining,
+)
 from harness_models.shared.training.loop import STATE
 from harness_models.shared.weights.checkpoints import load_checkpoint
-from harness_tasks.a3ds.scene import captions
+from harness_tasks.a3ds.grammar import captions
 
 
 def test_rows_are_padded_to_the_longest():

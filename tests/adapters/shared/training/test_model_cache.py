@@ -13,11 +13,8 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.files.checksums import find_damage
-from harness_models.shared.training.model_cache import (
-    cache_folder,
-    get_or_train,
-    model_key,
-)
+from harness_models.shared.training.model_cache import cache_folder, get_or_train
+from harness_models.shared.training.model_key import model_key
 from harness_models.shared.training.recipe import Trainer
 from harness_tasks.a3ds import render
 

@@ -18,9 +18,9 @@ from harness_models.shared.training.recipe import (
     Trainer,
     load_trainer,
     read_recipe,
-    recipe_command,
     recipe_from,
 )
+from harness_models.shared.training.recipe_command import recipe_command
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ import torch
 from harness.errors import InputError
 from harness.registry.torchvision_guard import guard_torchvision
 from harness_models.clipcap.model import ClipCap
-from harness_models.vlp.bert import BertSizes
 from harness_models.vlp.model import Vlp, VlpSizes
+from harness_models.vlp.sizes import BertSizes
 
 guard_torchvision()
 transformers = pytest.importorskip("transformers")

@@ -11,15 +11,10 @@ import pytest
 import torch
 
 from harness.errors import HarnessError, InputError
-from harness_models.shared.weights.checkpoints import (
-    check_keys,
-    convert,
-    file_fingerprint,
-    load_checkpoint,
-    load_strictly,
-    looks_like,
-    save_checkpoint,
-)
+from harness_models.shared.weights.checkpoints import load_checkpoint, looks_like
+from harness_models.shared.weights.fingerprints import file_fingerprint
+from harness_models.shared.weights.saving import convert, save_checkpoint
+from harness_models.shared.weights.strict_loading import check_keys, load_strictly
 
 STATE = {
     "clip_project.model.0.weight": torch.randn(4, 3),
