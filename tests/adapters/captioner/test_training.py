@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 
 import pytest
 import torch
 
 from harness.errors import HarnessError, InputError
-from harness_models.captioner import train_cli
-from harness_models.captioner.model import ARCHITECTURES, Captioner, load
+from harness_models.captioner.model import ARCHITECTURES, Captioner
 from harness_models.captioner.recipe import CaptionerRecipe
 from harness_models.captioner.training import caption_loss, stage_folder, train
 
@@ -99,19 +97,3 @@ def test_the_loss_is_the_mean_over_tokens_without_padding():
         total -= log_probs.gather(-1, tokens[..., None]).sum().item()
     assert count == 5
     assert loss.item() == pytest.approx(total / 5, abs=1e-5)
-
-
-def test_options_take_precedence_over_the_spec(tmp_path, capsys):
-    parser = argparse.ArgumentParser()
-    train_cli.add_arguments(parser)
-    spec = tmp_path / "small.yaml"
-    spec.write_text(json.dumps({**SMALL, "output": str(tmp_path / "from-spec")}))
-    assert train_cli.run(parser.parse_args([str(spec), "--architecture", "par"])) == 0
-    assert "held-out perplexity" in capsys.readouterr().out
-    model, settings = load(tmp_path / "from-spec" / "stage-003")
-    assert model.architecture == "par" and settings["images"] == 40
-    spec.write_text("imags: 40\n")
-    with pytest.raises(HarnessError, match="did you mean 'images'"):
-        train_cli.run(parser.parse_args([str(spec), "--output", str(tmp_path / "x")]))
-    with pytest.raises(HarnessError, match="the folder is missing: give --output"):
-        train_cli.run(parser.parse_args(["--images", "40"]))

@@ -10,9 +10,7 @@ import pytest
 
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError, InputError
-from harness.llm.client import RequestFailed
 from harness_models.openai.adapter import OpenAI
-from harness_models.openai.replies import generation, read_choices, token_log_probs
 from tests.support.chat_server import captions
 
 pytest.importorskip("httpx2")
@@ -299,7 +297,8 @@ def test_invalid_parameters_are_refused(server, monkeypatch):
         assert caught.value.parameter == "parameters"
     with pytest.raises(
         HarnessError,
-        match="expected a mapping of input or output or cached to numbers of at least 0",
+        match="expected a mapping of input or output or cached to numbers of at "
+        "least 0",
     ):
         adapter(server, prices={"prompt": 1})
     with pytest.raises(
@@ -314,73 +313,3 @@ def test_invalid_parameters_are_refused(server, monkeypatch):
         adapter(server).prepare(TaskView(EXAMPLES, Decoding("beam")))
     with pytest.raises(InputError, match="the fields of example 'x' are .id."):
         adapter(server).prepare(TaskView([Example("x", ("a",))], Decoding("sample")))
-
-
-def choice(content="a dog", **values):
-    return {"message": {"content": content}, **values}
-
-
-def test_texts_and_their_log_probs():
-    tokens = {"content": [{"logprob": -0.5}, {"logprob": -1}]}
-    item = generation(
-        [
-            choice(" a dog\n", logprobs=tokens),
-            choice(logprobs=tokens, finish_reason="length"),
-        ]
-    )
-    assert (
-        item.candidates == ("a dog", "a dog")
-        and item.log_probs == (-1.5, -1.5)
-        and item.lengths == (2, 2)
-    )
-    assert item.stop_reasons == ("stop", "length")
-    assert generation([choice(logprobs=tokens), choice()]).log_probs is None
-
-
-@pytest.mark.parametrize(
-    "logprobs",
-    [
-        None,
-        {},
-        "text",
-        [1],
-        {"content": None},
-        {"content": [{}]},
-        {"content": [{"logprob": "x"}]},
-    ],
-)
-def test_log_probs_that_are_not_there(logprobs):
-    assert token_log_probs(choice(logprobs=logprobs)) is None
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        [],
-        {},
-        {"choices": []},
-        {"choices": [3]},
-        {"choices": [{"message": None}]},
-        {"choices": [choice(None)]},
-    ],
-)
-def test_replies_that_another_attempt_may_mend(reply):
-    with pytest.raises(ValueError, match="no choices|without text"):
-        read_choices(reply)
-
-
-def test_final_replies_without_text():
-    refused = {"choices": [{"message": {"content": None, "refusal": "I cannot"}}]}
-    with pytest.raises(
-        RequestFailed, match=r"the model refuses to answer \(I cannot\)"
-    ):
-        read_choices(refused)
-    with pytest.raises(
-        RequestFailed, match=r"the model refuses to answer \(content_filter\)"
-    ):
-        read_choices({"choices": [choice(None, finish_reason="content_filter")]})
-    with pytest.raises(
-        RequestFailed,
-        match=r"no text within the maximum number of tokens; raise decoding.max_length",
-    ):
-        read_choices({"choices": [choice(None, finish_reason="length")]})

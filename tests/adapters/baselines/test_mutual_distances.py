@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.run.features import FeatureCache
-from harness_models.baselines import central
+from harness_models.baselines import mutual_distances
 from harness_models.baselines.mutual_distances import sum_distances
 
 
@@ -29,7 +29,7 @@ class MissingLetters:
 
 @pytest.mark.parametrize("size", [1, 512])
 def test_sets_of_any_size_keep_their_order(monkeypatch, size):
-    monkeypatch.setattr(central, "BATCH", size)
+    monkeypatch.setattr(mutual_distances, "BATCH", size)
     sets = [("ab", "a", "abc"), ("a",), ("ab", "cd"), ("a", "b", "c")]
     sums = sum_distances(sets, MissingLetters(), FeatureCache([("a",)]))
     assert [row.tolist() for row in sums] == [[1, 0, 3], [0], [2, 2], [2, 2, 2]]
