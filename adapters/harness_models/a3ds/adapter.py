@@ -186,6 +186,7 @@ class A3DS:
                 start=torch.full((len(chunk),), START),
                 ids=[example.id for example in chunk],
             )
+
             strategies = {"rsa": rsa_strategy(self.speaker, features)}
             yield from decode(step, decoding, batch, strategies).generations(
                 self.speaker.vocabulary.decode
@@ -201,16 +202,17 @@ class A3DS:
         for start in range(0, len(examples), _ROWS):
             chunk = examples[start : start + _ROWS]
             for example, features in zip(chunk, self._features(chunk)):
-                tokens = _pad_tokens(
-                    [words.encode(text) for text in example.references]
-                )
+                ids = [words.encode(text) for text in example.references]
+                tokens = _pad_tokens(ids)
+
+                # All captions of a game in one pass, each with the game's own images.
+                images = features[None, :2].expand(len(tokens), -1, -1)
                 with torch.inference_mode():
-                    logits = self.speaker(
-                        features[None, :2].expand(len(tokens), -1, -1), tokens[:, :-1]
-                    )
+                    logits = self.speaker(images, tokens[:, :-1])
+
                 yield [
-                    self._score_tokens(row, ids, words.words)
-                    for row, ids in zip(logits, tokens)
+                    self._score_tokens(row, caption, words.words)
+                    for row, caption in zip(logits, tokens)
                 ]
 
     @staticmethod
@@ -249,6 +251,7 @@ class A3DS:
             raise HarnessError(
                 f"listen: {len(captions)} captions for {len(examples)} examples"
             )
+
         words = self.listener.vocabulary
         for start in range(0, len(examples), _ROWS):
             chunk = examples[start : start + _ROWS]
@@ -256,11 +259,14 @@ class A3DS:
                 words.encode(text, MAX_LENGTH)[1:]
                 for text in captions[start : start + _ROWS]
             ]
+
             features = self._features(chunk)
             with torch.inference_mode():
-                scores = self.listener(
-                    features, _pad_tokens(ids, MAX_LENGTH - 1)
-                ).numpy()
+                messages = _pad_tokens(ids, MAX_LENGTH - 1)
+                scores = self.listener(features, messages).numpy()
+
+            # Games of a batch may have different numbers of distractors; the rest is
+            # padding.
             for row, example in zip(scores, chunk):
                 yield row[: max(2, 1 + len(_game(example)[1]))]
 

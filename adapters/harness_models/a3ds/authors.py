@@ -109,6 +109,8 @@ def stored_vocabulary(
             raise InputError(
                 f"no JSON vocabulary of word -> id ({error})", str(vocabulary)
             ) from None
+
+    # A list of another length would give words that the speaker never learned.
     if len(words) != count:
         source = (
             str(vocabulary) if vocabulary is not None else "the published vocabulary"

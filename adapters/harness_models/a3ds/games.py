@@ -85,19 +85,24 @@ def draw_games(
             f"A3DS training with {captions} {kind} captions an image: "
             f"expected 1 to {len(usable)}"
         )
+
     random = np.random.default_rng([seed, 0xA3D5])
     pool = np.sort(random.choice(scene.N_SCENES, images, replace=False))
     targets = np.repeat(pool, captions)
+
     texts: list[str] = []
     for all_captions in grammar.caption_sets(pool, kind):
         texts.extend(
             all_captions[k] for k in random.choice(usable, captions, replace=False)
         )
+
     distractors = (
         similar_scenes(targets, random)
         if pairing == "similar"
         else _others(targets, pool, random)
     )
+
+    # Features of each scene are computed once, however many games it is in.
     scenes = np.unique(np.concatenate([pool, distractors]))
     table = torch.from_numpy(source.features(scenes).astype(np.float16))
     return Games(

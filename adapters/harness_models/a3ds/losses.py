@@ -148,6 +148,7 @@ def play(
     messages = sample_messages(speaker, features, captions.shape[1] - 1, generator)
     logits = speaker(features, shift_right(messages))
     structural = functional.cross_entropy(logits.transpose(1, 2), captions[:, 1:])
+
     spoken = spoken_slots(messages, (END,))
     tokens = spoken.sum(1)
     # Means over a message's own tokens: with sums, the reward of a long message would
@@ -160,11 +161,11 @@ def play(
     # number for the speaker, and the listener learns by its own cross-entropy from the
     # same scores.
     scores = listener(features, messages).float()
-    choice = torch.multinomial(scores.detach().softmax(-1), 1, generator=generator)[
-        :, 0
-    ]
+    chances = scores.detach().softmax(-1)
+    choice = torch.multinomial(chances, 1, generator=generator)[:, 0]
     reward = torch.where(choice == 0, 1.0, -1.0)
     functional_loss = policy_loss(reward, log_message) - entropy_weight * entropy.mean()
+
     return Played(
         structural_weight * structural + (1 - structural_weight) * functional_loss,
         functional.cross_entropy(scores, torch.zeros(len(scores), dtype=torch.long)),

@@ -145,6 +145,7 @@ class Speaker(_Agent):
             raise InputError(
                 f"no speaker: the key {error} is missing", str(path)
             ) from None
+
         sizes = SpeakerSizes(words, embed, visual, hidden, features)
         speaker = cls(sizes, stored_vocabulary(path, words, vocabulary, meta), meta)
         load_strictly(
@@ -328,11 +329,13 @@ class Listener(_Agent):
             raise InputError(
                 f"no listener: the key {error} is missing", str(path)
             ) from None
+
         listener = cls(
             ListenerSizes(words, embed, hidden, features),
             stored_vocabulary(path, words, vocabulary, meta),
             meta,
         )
+
         load_strictly(
             listener,
             Checkpoint(state, path=Path(path)),

@@ -34,6 +34,9 @@ def hidden_states(lstm: nn.LSTM, gates: torch.Tensor) -> torch.Tensor:
     gates = gates + (weights["bias_ih_l0"] + weights["bias_hh_l0"])
     if not torch.is_autocast_enabled("cpu"):
         return Recurrence.apply(gates, weights["weight_hh_l0"])
+
+    # Under autocast the operations choose their own number formats, so that they are
+    # left to torch.
     recurrent = weights["weight_hh_l0"].T
     hidden = cell = gates.new_zeros(gates.shape[1], lstm.hidden_size)
     out: list[torch.Tensor] = []
@@ -44,6 +47,7 @@ def hidden_states(lstm: nn.LSTM, gates: torch.Tensor) -> torch.Tensor:
         cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
         hidden = output.sigmoid() * cell.tanh()
         out.append(hidden)
+
     return torch.stack(out)
 
 
@@ -65,6 +69,7 @@ class Recurrence(torch.autograd.Function):
         cells = gates.new_zeros(length + 1, batch, size)
         active = torch.empty_like(gates)
         transposed = recurrent.T
+
         for t in range(length):
             # torch orders the gates input, forget, candidate, output; the activations
             # overwrite the sums, which backward does not need.
@@ -75,6 +80,7 @@ class Recurrence(torch.autograd.Function):
             enter, forget, new, out = row.split(size, dim=-1)
             torch.addcmul(forget * cells[t], enter, new, out=cells[t + 1])
             torch.mul(out, cells[t + 1].tanh(), out=hidden[t + 1])
+
         ctx.save_for_backward(hidden, cells, active, recurrent)
         return hidden[1:].clone()
 
@@ -89,6 +95,7 @@ class Recurrence(torch.autograd.Function):
         of_gates = torch.empty_like(active)
         of_cell = torch.zeros_like(cells[0])
         of_hidden = gradient[length - 1]
+
         for t in reversed(range(length)):
             enter, forget, new, out = active[t].split(size, dim=-1)
             # The cell's gradient comes from the next position and, through tanh, from

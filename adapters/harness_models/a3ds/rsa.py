@@ -53,9 +53,8 @@ def rsa_strategy(speaker: Speaker, features: torch.Tensor) -> Strategy:
             # Equal samples are one utterance; otherwise frequent ones would fill the
             # list of candidates.
             different = list({tuple(h.tokens.tolist()): h for h in hypotheses}.values())
-            ranked = _rank_captions(
-                different, alpha * literal_listener(speaker, game, different)[:, 0]
-            )
+            gain = alpha * literal_listener(speaker, game, different)[:, 0]
+            ranked = _rank_captions(different, gain)
             examples.append(
                 tuple(ranked[min(k, len(ranked) - 1)] for k in range(count))
             )
@@ -74,6 +73,7 @@ def _settings(decoding: Decoding) -> tuple[float, Decoding]:
             raise HarnessError(
                 f"decoding rsa: unknown option '{name}'{did_you_mean(name, _OPTIONS)}"
             )
+
     alpha = options.get("alpha", 5.0)
     count = options.get("proposals", 20)
     propose = options.get("propose", "sample")
@@ -94,6 +94,8 @@ def _settings(decoding: Decoding) -> tuple[float, Decoding]:
         raise HarnessError(
             f"decoding rsa: propose must be sample or beam, found {propose!r}"
         )
+
+    # The whole decoding but these settings goes to the search that proposes.
     beams = count if propose == "beam" else None
     return float(alpha), replace(
         decoding, strategy=propose, candidates=count, beams=beams, options={}
@@ -122,9 +124,9 @@ def literal_listener(
     tokens = torch.full((len(hypotheses), width), PAD)
     for row, hypothesis in enumerate(hypotheses):
         tokens[row, : len(hypothesis.tokens)] = torch.from_numpy(hypothesis.tokens)
-    is_token = (
-        torch.arange(width) < torch.tensor([len(h.tokens) for h in hypotheses])[:, None]
-    )
+    lengths = torch.tensor([len(h.tokens) for h in hypotheses])
+    is_token = torch.arange(width) < lengths[:, None]
+
     inputs = torch.cat([torch.full((len(tokens), 1), START), tokens[:, :-1]], dim=1)
     # target and distractor alike
     single = (
@@ -132,13 +134,13 @@ def literal_listener(
         .expand(-1, len(tokens), 2, -1)
         .reshape(-1, 2, images.shape[-1])
     )
+
     with torch.inference_mode():
-        log_probs = (
-            speaker(single, inputs.repeat(len(images), 1)).double().log_softmax(-1)
-        )
-    token_scores = log_probs.gather(-1, tokens.repeat(len(images), 1)[..., None])[
-        ..., 0
-    ]
+        logits = speaker(single, inputs.repeat(len(images), 1))
+        log_probs = logits.double().log_softmax(-1)
+    spoken = tokens.repeat(len(images), 1)[..., None]
+    token_scores = log_probs.gather(-1, spoken)[..., 0]
+
     total = (
         (token_scores * is_token.repeat(len(images), 1))
         .sum(1)

@@ -167,9 +167,11 @@ class _A3dsTraining:
         self.source = source
         self.report = report
         self.output = Path(plan.output)
+
         table = games.table.float()
         self.mean = table.mean(0)
         self.deviation = table.std(0).clamp_min(1e-2 * table.std().item())
+
         torch.manual_seed(plan.seed)
         width = table.shape[1]
         self.listener = Listener(
@@ -189,6 +191,7 @@ class _A3dsTraining:
                 self._unfold(self.listener.encoder.embed)
         # word vectors stay random, as in the authors' code
         self.listener.rnn.embed.weight.requires_grad_(False)
+
         self.optimisers = {
             "speaker": torch.optim.Adam(self.speaker.parameters(), plan.learning_rate),
             "listener": torch.optim.Adam(
@@ -208,6 +211,7 @@ class _A3dsTraining:
                 f"'{self.source}' gives {width}",
                 str(self.plan.speaker or "the shipped baseline"),
             )
+
         trained_on = speaker.meta.get("features")
         if trained_on not in (None, self.source):
             raise InputError(
@@ -238,6 +242,8 @@ class _A3dsTraining:
                 layer.weight.div_(self.deviation)
                 layer.bias.sub_(layer.weight @ self.mean)
         yield
+
+        # The training goes on with the same weights, to the last bit.
         with torch.no_grad():
             for layer, (weight, bias) in zip(layers, weights):
                 layer.weight.copy_(weight)
@@ -249,6 +255,7 @@ class _A3dsTraining:
         completed = self._resume() if resume else 0
         if not completed:
             (self.output / "curve.jsonl").write_text("")
+
         self.speaker.train()
         self.listener.train()
         for epoch in range(completed + 1, self.plan.epochs + 1):
@@ -256,6 +263,7 @@ class _A3dsTraining:
             with self._fold_features():
                 self._save(self.output / "epochs", f"{epoch:03d}.", epoch)
             self._save_state(epoch)
+
         with self._fold_features():
             return self._save(self.output, "", self.plan.epochs)
 
@@ -266,10 +274,12 @@ class _A3dsTraining:
         for features, captions in batches(self.games, self.plan.batch, random):
             features = (features - self.mean) / self.deviation
             with torch.autocast("cpu", torch.bfloat16, enabled=self.plan.bfloat16):
-                row = (
-                    self._supervise if self.plan.stage == "baseline" else self._game
-                )(features, captions, epoch, generator)
+                if self.plan.stage == "baseline":
+                    row = self._supervise(features, captions, epoch, generator)
+                else:
+                    row = self._game(features, captions, epoch, generator)
             totals.append(row)
+
             self.step += 1
             if self.step % 20 == 0:
                 recent = totals[-20:]
@@ -285,16 +295,12 @@ class _A3dsTraining:
         epoch: int,
         generator: torch.Generator,
     ) -> dict[str, float]:
-        forced = torch.rand(
-            (), generator=generator
-        ).item() < self.plan.forcing_decay ** (epoch - 1)
-        sample = (
-            None
-            if forced
-            else sample_messages(
-                self.speaker, features, captions.shape[1] - 1, generator
-            )
-        )
+        share = self.plan.forcing_decay ** (epoch - 1)
+        sample = None
+        if torch.rand((), generator=generator).item() >= share:
+            length = captions.shape[1] - 1
+            sample = sample_messages(self.speaker, features, length, generator)
+
         loss = structural_loss(self.speaker, features, captions, sample)
         self._update("speaker", loss)
         return {"structural": loss.item()}
@@ -315,6 +321,7 @@ class _A3dsTraining:
             structural_weight=self.plan.structural,
             entropy_weight=self.plan.entropy,
         )
+
         self._update("speaker", played.speaker)
         self._update("listener", played.listener)
         row = {

@@ -94,6 +94,7 @@ class Central:
                 example.id: int(np.argmin(row))
                 for example, row in zip(self._examples, sums)
             }
+
         times = self.n or decoding.candidates or DEFAULT_N
         for example in examples:
             if example.id not in self._central:

@@ -106,6 +106,7 @@ class Mixture(MixedCaptions):
         self.n = n
         self.skip_small = skip_small
         self.held_out = correct if held_out is None else held_out
+
         if correct > unique:
             raise InputError(
                 f"mixture: correct is {correct}, more than the {unique} unique captions"
@@ -117,6 +118,7 @@ class Mixture(MixedCaptions):
             )
         if n is not None and n < unique:
             raise InputError(f"mixture: n is {n}, too few for {unique} unique captions")
+
         self.drawn_correct = correct
         self.drawn_wrong = unique - correct
         self._pool: list[Example] = []
@@ -168,12 +170,8 @@ class Mixture(MixedCaptions):
         split = self._hold_correct_out(example, np.random.default_rng([seed, 0]))
         wrong = self._draw_wrong(example, np.random.default_rng([seed, 1]))
         correct = split.candidates[: self.drawn_correct]
-        return replace(
-            split,
-            candidates=self.arrange(
-                correct, wrong, size, np.random.default_rng([seed, 2])
-            ),
-        )
+        order = np.random.default_rng([seed, 2])
+        return replace(split, candidates=self.arrange(correct, wrong, size, order))
 
     def arrange(
         self,
@@ -193,6 +191,7 @@ class Mixture(MixedCaptions):
             f"hold {self.held_out} out",
             skip=self.skip_small,
         )
+
         alike = [
             example
             for example in examples
@@ -201,8 +200,8 @@ class Mixture(MixedCaptions):
         if alike and not self.skip_small:
             raise InputError(
                 f"{self.name}: {len(alike)} of {len(examples)} examples have fewer "
-                f"than {self.drawn_correct} different"
-                f" references: {quote_list([example.id for example in alike])} "
+                f"than {self.drawn_correct} different references: "
+                f"{quote_list([example.id for example in alike])} "
                 "(skip_small: true skips them)"
             )
 
@@ -227,29 +226,30 @@ class Mixture(MixedCaptions):
         """
         count = self.drawn_wrong
         texts: dict[str, None] = {}
+
         if not count:
             return []
+
         references = set(example.references)
         used = {example.id}
+
+        # Each of the other examples gives at most one caption, and none that this
+        # example has as a reference.
         for position in self._positions(count, rng):
             neighbour = self._pool[position]
             if neighbour.id in used:
                 continue
             order = rng.permutation(len(neighbour.references)).tolist()
-            text = next(
-                (
-                    t
-                    for i in order
-                    if (t := neighbour.references[i]) not in references
-                    and t not in texts
-                ),
-                None,
-            )
+            shuffled = (neighbour.references[i] for i in order)
+            fresh = (t for t in shuffled if t not in references and t not in texts)
+            text = next(fresh, None)
+
             if text is not None:
                 used.add(neighbour.id)
                 texts[text] = None
                 if len(texts) == count:
                     return list(texts)
+
         raise HarnessError(
             f"{self.name}: found {len(texts)} captions of other examples for "
             f"'{example.id}'; expected {count}"

@@ -38,22 +38,21 @@ def sum_distances(
     for index, texts in enumerate(sets):
         if len(texts) > 1:  # a single caption has no others
             by_count[len(texts)].append(index)
+
+    # Sets of one size are one array.
     for group in by_count.values():
         for start in range(0, len(group), BATCH):
             rows = group[start : start + BATCH]
             # The split into candidates and references has no effect on the P x P
             # matrix.
-            batch = features.batch(
-                [
-                    CaptionSet(str(i), tuple(sets[i][:1]), tuple(sets[i][1:]))
-                    for i in rows
-                ]
-            )
+            items = [
+                CaptionSet(str(i), tuple(sets[i][:1]), tuple(sets[i][1:])) for i in rows
+            ]
+            batch = features.batch(items)
             # Sums of equal distances in another order may differ in the last digit;
             # rounding keeps them equal.
-            for i, row in zip(
-                rows, features.distances(distance, batch).sum(axis=2).round(12)
-            ):
+            totals = features.distances(distance, batch).sum(axis=2).round(12)
+            for i, row in zip(rows, totals):
                 sums[i] = row
             features.forget(batch)
     return sums

@@ -67,6 +67,7 @@ class Pools(Mixture):
             raise InputError(
                 f"pools: correct is {correct}, more than the {n} candidates of a set"
             )
+
         super().__init__(unique=unique, held_out=held_out, skip_small=skip_small)
         # A mixture of ``unique`` correct captions, with as many wrong ones beside them.
         self.correct = correct

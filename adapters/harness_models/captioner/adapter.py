@@ -74,6 +74,7 @@ class TrainedCaptioner(LeftToRight):
             raise HarnessError(
                 f"captioner: stage is {stage!r}; stages are counted from 1"
             )
+
         self.recipe: CaptionerRecipe | None = None
         self.folder: Path | None = None
         if train is not None:
@@ -88,6 +89,7 @@ class TrainedCaptioner(LeftToRight):
                 )
         else:
             self.folder, self.stage = _stage_of(Path(str(checkpoint)), stage)
+
         self.stop = (END,)
         self.max_length = max_length
         self.batch_size = check_batch_size(batch_size)

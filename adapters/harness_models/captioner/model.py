@@ -68,11 +68,13 @@ class Captioner(nn.Module):
         self, words: Sequence[str], architecture: str, features: int, width: int = 64
     ) -> None:
         super().__init__()
+
         self.words = tuple(words)
         self.architecture = check_architecture(architecture)
         self.width = width
         entries = FIRST_WORD + len(self.words)
         self.start = entries
+
         self.feature_map = nn.Linear(features, width)
         self.embedding = nn.Embedding(entries + 1, width)
         self.cell = nn.LSTM(

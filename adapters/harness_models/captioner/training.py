@@ -105,6 +105,7 @@ class _CaptionerTraining:
             self.model = Captioner(
                 data.words, recipe.architecture, data.features.shape[1], recipe.width
             )
+
         self.optimizer = torch.optim.Adam(
             self.model.parameters(), lr=recipe.learning_rate
         )
@@ -117,21 +118,19 @@ class _CaptionerTraining:
             self._resume()
         if not self.step:
             (self.folder / "curve.jsonl").write_text("", encoding="utf-8")
+
         stages = self.recipe.stages
         per_epoch = self.recipe.steps_per_epoch
         while self.step < stages[-1]:
             epoch = self.step // per_epoch
             for batch in self._batches(epoch)[self.step % per_epoch :]:
                 self._update(batch)
+
                 if self.step % LOGGED == 0:
-                    self._log(
-                        {
-                            "step": self.step,
-                            "epoch": epoch + 1,
-                            "loss": round(float(np.mean(self.recent)), 5),
-                        }
-                    )
+                    loss = round(float(np.mean(self.recent)), 5)
+                    self._log({"step": self.step, "epoch": epoch + 1, "loss": loss})
                     self.recent.clear()
+
                 if self.step in stages:
                     self._save(stages.index(self.step) + 1, epoch + 1)
         return stage_folder(self.folder, len(stages))
@@ -145,10 +144,9 @@ class _CaptionerTraining:
         size = self.recipe.batch
         # Random fractions shuffle captions of equal length, and nothing else: batches
         # hold similar lengths, so little is padded.
-        order = np.argsort(
-            np.array([len(ids) for _, ids in captions]) + rng.random(len(captions)),
-            kind="stable",
-        )
+        lengths = np.array([len(ids) for _, ids in captions])
+        order = np.argsort(lengths + rng.random(len(captions)), kind="stable")
+
         starts = rng.permutation(np.arange(0, len(order), size))
         return [
             [captions[i] for i in order[start : start + size].tolist()]
@@ -180,6 +178,7 @@ class _CaptionerTraining:
             "epoch": epoch,
             "perplexity": self._perplexity(),
         }
+
         settings = {
             **asdict(self.recipe),
             "model": "captioner",
@@ -205,15 +204,10 @@ class _CaptionerTraining:
             "model": self.model.state_dict(),
             "optimiser": self.optimizer.state_dict(),
             "step": self.step,
+            "recent": self.recent,
+            "settings": plain_settings(asdict(self.recipe)),
         }
-        save_state(
-            self.folder / STATE,
-            {
-                **state,
-                "recent": self.recent,
-                "settings": plain_settings(asdict(self.recipe)),
-            },
-        )
+        save_state(self.folder / STATE, state)
 
     def _resume(self) -> None:
         """Load the saved state, if there is one."""

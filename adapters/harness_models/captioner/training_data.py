@@ -47,6 +47,7 @@ def training_data(recipe: CaptionerRecipe) -> TrainingData:
     """
     rng = np.random.default_rng([recipe.seed, 0])
     scenes = rng.choice(N_SCENES, recipe.images, replace=False)
+
     texts: list[tuple[int, list[str]]] = []
     for row, captions in enumerate(caption_sets(scenes, cast(Kind, recipe.kind))):
         if recipe.captions > len(captions):
@@ -58,16 +59,20 @@ def training_data(recipe: CaptionerRecipe) -> TrainingData:
             (row, words_of(captions[k]))
             for k in rng.permutation(len(captions))[: recipe.captions]
         )
+
+    # The words of held-out scenes do not enter the vocabulary.
     cut = recipe.held_out_images
     counts = Counter(word for row, words in texts if row >= cut for word in words)
     vocabulary = tuple(
         sorted(word for word, count in counts.items() if count >= recipe.min_count)
     )
     ids = {word: FIRST_WORD + i for i, word in enumerate(vocabulary)}
+
     encoded = [
         (row, (*(ids.get(word, UNKNOWN) for word in words), END))
         for row, words in texts
     ]
+
     source = image_features(recipe.features)
     return TrainingData(
         vocabulary,

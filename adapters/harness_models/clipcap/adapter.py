@@ -93,20 +93,17 @@ class ClipCapAdapter(LeftToRight):
                 "clipcap needs either features (a file of CLIP vectors) "
                 "or clip ({model, weights})"
             )
+
         self.model = ClipCap.from_checkpoint(path, config)
-        self.words = Gpt2Bpe(
-            tokenizer
-            if tokenizer is not None
-            else path
-            if path.is_dir()
-            else path.parent
-        )
+        beside = path if path.is_dir() else path.parent
+        self.words = Gpt2Bpe(tokenizer if tokenizer is not None else beside)
         if len(self.words) > self.model.sizes.gpt2.vocabulary:
             raise InputError(
                 f"the tokenizer has {len(self.words)} tokens, "
                 f"the checkpoint {self.model.sizes.gpt2.vocabulary}",
                 str(self.words.files[0]),
             )
+
         self.stop = self._stop(stop)
         self.batch_size = check_batch_size(batch_size)
         self.device = torch.device(device)
@@ -114,12 +111,14 @@ class ClipCapAdapter(LeftToRight):
         self.model.to(self.device, self.dtype)
         self.step = ClipCapStep(self.model)
         self.max_length = min(MAX_LENGTH, self.longest_reference())
+
         self.features = open_vectors(features) if features is not None else None
         self.clip = (
             ClipImages(**clip, images=images, device=device)
             if clip is not None
             else None
         )
+
         self._settings = {
             "config": read_config(config),
             "stop": stop,

@@ -53,12 +53,15 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
         raise HarnessError(
             f"authors-beam requires exactly one end token; found {len(batch.stop)}"
         )
+
+    # Every beam starts from the same first step, with another of the best tokens.
     logits, state = step(batch.start, batch.state)
     check_logits(logits, batch, range(total), 0)
     if logits.shape[-1] < beams:
         raise HarnessError(
             f"decoding: {beams} beams for a vocabulary of {logits.shape[-1]}"
         )
+
     scores, first = (logits / decoding.temperature).log_softmax(-1).topk(beams, dim=-1)
     device = logits.device
     index = torch.arange(total, device=device).repeat_interleave(beams)
@@ -67,14 +70,15 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
     history = [TraceStep.of(scores, first, torch.zeros_like(first), logits)]
     lengths = torch.ones_like(scores)
     stopped = first == batch.stop[0]
+
     for position in range(1, limit):
         if bool(stopped.all()):
             break
         logits, state = step(history[-1].tokens.reshape(-1), state)
         check_logits(logits, batch, index.tolist(), position)
-        log_probs = (
-            (logits / decoding.temperature).log_softmax(-1).reshape(total, beams, -1)
-        )
+
+        log_probs = (logits / decoding.temperature).log_softmax(-1)
+        log_probs = log_probs.reshape(total, beams, -1)
         # A finished beam has one continuation, id 0 at no cost, so that it competes
         # with the growing beams under its own mean.
         log_probs = log_probs.masked_fill(stopped[:, :, None], float("-inf"))
@@ -82,21 +86,22 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
         grown = lengths + (~stopped).to(lengths)
         # The authors rank by the mean over the length after the step, and recover the
         # sum from the chosen mean afterwards.
-        means = ((scores[:, :, None] + log_probs) / grown[:, :, None]).reshape(
-            total, -1
-        )
+        means = (scores[:, :, None] + log_probs) / grown[:, :, None]
+        means = means.reshape(total, -1)
+
         best, flat = means.topk(beams, dim=-1)
         parents = flat // logits.shape[-1]
         tokens = flat % logits.shape[-1]
-        rows = (parents + torch.arange(total, device=device)[:, None] * beams).reshape(
-            -1
-        )
+        offsets = torch.arange(total, device=device)[:, None] * beams
+        rows = (parents + offsets).reshape(-1)
+
         lengths = grown.gather(1, parents)
         was_stopped = stopped.gather(1, parents)
         scores = best * lengths
         history.append(TraceStep.of(scores, tokens, parents, logits[rows]))
         stopped = was_stopped | (tokens == batch.stop[0])
         state = reorder(step, state, rows)
+
     return _collect(
         Trace(history),
         scores / lengths,
@@ -128,17 +133,13 @@ def _collect(
     sizes = lengths.long().tolist()
     # A path is cut at the end of its hypothesis: the ids 0 behind it only kept the beam
     # in the search.
-    return Decoded(
-        tuple(
-            tuple(
-                trace.hypothesis(
-                    e, trace.path(e, last, k)[: sizes[e][k]], averages[e][k], stop
-                )
-                for k in best
-            )
-            for e, best in enumerate(order)
+    examples = []
+    for e, best in enumerate(order):
+        paths = {k: trace.path(e, last, k)[: sizes[e][k]] for k in best}
+        examples.append(
+            tuple(trace.hypothesis(e, paths[k], averages[e][k], stop) for k in best)
         )
-    )
+    return Decoded(tuple(examples))
 
 
 STRATEGIES = {"authors-beam": authors_beam, "authors-greedy": authors_greedy}

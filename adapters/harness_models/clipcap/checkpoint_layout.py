@@ -53,15 +53,16 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> ClipCapSize
     positions = checkpoint.shape("gpt.transformer.wpe.weight", "CLIPCap")[0]
     layers = layer_count(keys, r"gpt\.transformer\.h\.(\d+)\.")
     inner = checkpoint.shape("gpt.transformer.h.0.mlp.c_fc.weight", "CLIPCap")[1]
-    heads = heads_of(
-        settings, "n_head", width, width // 64 if width % 64 == 0 else None, path
-    )
+    default_heads = width // 64 if width % 64 == 0 else None
+    heads = heads_of(settings, "n_head", width, default_heads, path)
+
     activation = settings.get("activation_function", "gelu_new")
     if activation not in ("gelu_new", "gelu_pytorch_tanh"):
         raise InputError(
             f"GPT-2's activation is gelu_new; the configuration says {activation!r}",
             path,
         )
+
     eps = float(settings.get("layer_norm_epsilon", 1e-5))
     gpt2 = Gpt2Sizes(
         vocabulary=vocabulary,
@@ -72,7 +73,10 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> ClipCapSize
         inner=inner,
         eps=eps,
     )
+
     sizes = _mapper_sizes(checkpoint, settings, gpt2)
+
+    # What a configuration says must agree with the tensors.
     shapes = {
         "prefix_length": sizes.prefix_length,
         "prefix_size": sizes.clip,
@@ -90,12 +94,15 @@ def _mapper_sizes(
 ) -> ClipCapSizes:
     if "clip_project.prefix_const" in checkpoint.tensors:
         return _transformer_sizes(checkpoint, settings, gpt2)
+
+    # A mapper of one layer is a linear map.
     single = "clip_project.weight" in checkpoint.tensors
-    first, last = (
-        ("clip_project.weight",) * 2
-        if single
-        else ("clip_project.model.0.weight", "clip_project.model.2.weight")
-    )
+    if single:
+        first = last = "clip_project.weight"
+    else:
+        first = "clip_project.model.0.weight"
+        last = "clip_project.model.2.weight"
+
     hidden, clip = checkpoint.shape(first, "CLIPCap")
     outputs = checkpoint.shape(last, "CLIPCap")[0]
     if outputs % gpt2.width:
@@ -104,6 +111,7 @@ def _mapper_sizes(
             f"{gpt2.width}",
             str(checkpoint.path),
         )
+
     return ClipCapSizes(
         mapper="linear" if single else "mlp",
         clip=clip,
@@ -127,6 +135,7 @@ def _transformer_sizes(
             f"expected a multiple of GPT-2's width {gpt2.width}",
             str(checkpoint.path),
         )
+
     normalise = settings.get("normalise")
     return ClipCapSizes(
         mapper="transformer",

@@ -48,11 +48,13 @@ class ClipImages:
         open_clip: Any = require(
             "open_clip", extra="clip", needed_by="CLIP image features"
         )
+
         names = open_clip.list_models()
         if model not in names:
             raise InputError(
                 f"unknown CLIP model '{model}'{did_you_mean(model, names)}"
             )
+
         self.weights = Path(weights)
         if not self.weights.is_file():
             raise InputError(
@@ -61,6 +63,7 @@ class ClipImages:
             )
         self.folder = Path(images) if images is not None else None
         self.device = torch.device(device)
+
         try:
             created = open_clip.create_model_and_transforms(
                 model, pretrained=str(self.weights), device=device, weights_only=True

@@ -91,7 +91,10 @@ class ClipCap(nn.Module):
         settings = {**settings, **settings.get("gpt2_config", {})}
         tensors = tied_tensors(loaded.tensors)
         checkpoint = Checkpoint(tensors, loaded.settings, loaded.path)
+
         model = cls(sizes_of(checkpoint, settings))
+
+        # A checkpoint whose output layer differs from the word embedding was not tied.
         if not torch.equal(
             tensors["gpt.transformer.wte.weight"], tensors["gpt.lm_head.weight"]
         ):

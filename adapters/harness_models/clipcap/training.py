@@ -91,11 +91,13 @@ class ClipCapTraining(CaptionTraining):
         """
         self.pairs = [(name, add_stop(text)) for name, text in self.pairs]
         vectors = read_vectors(self.recipe, self.examples)
+
         self.sizes = {**self.recipe.sizes, **self.recipe.model}
         self.bpe, self.write_vocabulary = open_vocabulary(
             self.folder, self.train_bpe, Gpt2Bpe
         )
         self.tokens = [self.bpe.encode(text) for _, text in self.pairs]
+
         longest = max(map(len, self.tokens))
         positions = self.sizes["positions"]
         if longest + self.recipe.prefix_length > positions:
@@ -103,6 +105,7 @@ class ClipCapTraining(CaptionTraining):
                 f"clipcap: a caption of {longest} tokens does not fit {positions} "
                 "positions"
             )
+
         self.standard = Standardiser.fit(np.stack(list(vectors.values())))
         self.inputs = {
             name: self.standard(torch.from_numpy(vector))
@@ -160,11 +163,13 @@ def read_vectors(
     source = open_vectors(recipe.source)
     source.check(examples)
     rows = {example.id: source.row(example).reshape(-1) for example in examples}
+
     widths = {len(row) for row in rows.values()}
     if len(widths) > 1:
         raise InputError(
             f"image vectors differ in their width: {sorted(widths)}", source.name
         )
+
     return (
         {name: row / np.linalg.norm(row) for name, row in rows.items()}
         if recipe.mapper == "transformer"
@@ -186,13 +191,13 @@ def model_sizes(
     """
     width = sizes["width"]
     length = recipe.prefix_length
-    for name in (
-        ("heads", "mapper_heads") if recipe.mapper == "transformer" else ("heads",)
-    ):
+    names = ("heads", "mapper_heads") if recipe.mapper == "transformer" else ("heads",)
+    for name in names:
         if width % sizes[name]:
             raise HarnessError(
                 f"clipcap: {name} must divide the width {width}; found {sizes[name]}"
             )
+
     gpt2 = Gpt2Sizes(
         vocabulary=vocabulary,
         positions=sizes["positions"],
@@ -201,6 +206,7 @@ def model_sizes(
         heads=sizes["heads"],
         inner=4 * width,
     )
+
     if recipe.mapper == "mlp":
         return ClipCapSizes(
             mapper="mlp",

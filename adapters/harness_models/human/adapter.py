@@ -70,6 +70,7 @@ class Human:
                 f"human: index is {index!r} with held_out {held_out}; "
                 "expected the position from 0 of a single held-out reference"
             )
+
         self.held_out = held_out
         self.split = split
         self.index = index
@@ -153,12 +154,13 @@ def refuse_small(
     small = [example for example in examples if len(example.references) < needed]
     if not small or skip:
         return
+
     ids = ", ".join(
         f"'{example.id}' ({len(example.references)})" for example in small[:3]
     )
     more = ", ..." if len(small) > 3 else ""
     raise InputError(
         f"{name}: {len(small)} of {len(examples)} examples have fewer than {needed} "
-        f"references, too few to {purpose} and"
-        f" keep one: {ids}{more} (skip_small: true skips them)"
+        f"references, too few to {purpose} and keep one: {ids}{more} "
+        "(skip_small: true skips them)"
     )

@@ -155,20 +155,20 @@ class O2naAdapter(VideoAdapter):
         count = decoding.candidates or 1
         videos = self.encode_videos(self.model, self.inputs(examples), examples)
         requests = [self._read_request(example, decoding) for example in examples]
+
+        # One uniform number for the length, two for each object, one for each slot of
+        # each pass.
         numbers = None
         if decoding.strategy != "refine":
-            size = (
-                1
-                + 2 * len(self.objects)
-                + (steps.iterations + 1) * self.model.sizes.max_len
-            )
+            words = (steps.iterations + 1) * self.model.sizes.max_len
+            size = 1 + 2 * len(self.objects) + words
             numbers = uniforms([seed for _, seed in pairs], count, size)
+
         lengths = self._lengths(videos, steps, requests, decoding, numbers)
         row_count = lengths.shape[1]
-        rows = select_rows(
-            videos,
-            torch.arange(len(pairs), device=self.device).repeat_interleave(row_count),
-        )
+        owner = torch.arange(len(pairs), device=self.device)
+        rows = select_rows(videos, owner.repeat_interleave(row_count))
+
         draws = None if numbers is None else self._draws(numbers, decoding)
         flat = lengths.reshape(-1)
         placed = place_objects(
@@ -179,6 +179,7 @@ class O2naAdapter(VideoAdapter):
             [item for item in requests for _ in range(row_count)],
             draws,
         )
+
         refiner = ObjectRefiner(
             self.model, rows, steps, None if draws is None else draws.words
         )
@@ -197,6 +198,7 @@ class O2naAdapter(VideoAdapter):
         have room for the requested objects.
         """
         assert videos.lengths is not None
+
         scores = videos.lengths
         longest = self.longest(decoding)
         requesting = [row for row, item in enumerate(requests) if item]
@@ -211,6 +213,7 @@ class O2naAdapter(VideoAdapter):
             scores[index] = self.model.object_predictor.length_log_probs(
                 scores[index], videos.mean[index], objects
             )
+
         lengths = self.choose_lengths(scores, steps, decoding, numbers)
         shortest_lengths = torch.tensor(
             [least_length(item, steps.shortest, longest) for item in requests],
@@ -223,9 +226,8 @@ class O2naAdapter(VideoAdapter):
         size), whose first column draws the length.
         """
         count = len(self.objects)
-        flat = torch.from_numpy(
-            np.ascontiguousarray(numbers.reshape(-1, numbers.shape[2]))
-        ).to(self.device)
+        rows = np.ascontiguousarray(numbers.reshape(-1, numbers.shape[2]))
+        flat = torch.from_numpy(rows).to(self.device)
         words = sampled_words(
             numbers[:, :, 1 + 2 * count :],
             self.model.sizes.max_len,

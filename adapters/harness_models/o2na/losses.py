@@ -41,7 +41,7 @@ def masked_words_loss(model: VideoNetwork, batch: Batch) -> tuple[torch.Tensor, 
     count = 1 + (torch.rand(len(tokens), 1) * lengths).long().clamp(max=lengths - 1)
     order = torch.rand(tokens.shape).masked_fill(~real, 2.0).argsort(1).argsort(1)
     hidden = (order < count) & real
+
     logits = model.logits(tokens.masked_fill(hidden, MASK), batch.encoded)
-    return cross_entropy(logits, tokens.masked_fill(~hidden, IGNORED)), int(
-        hidden.sum()
-    )
+    loss = cross_entropy(logits, tokens.masked_fill(~hidden, IGNORED))
+    return loss, int(hidden.sum())

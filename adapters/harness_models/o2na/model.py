@@ -56,12 +56,14 @@ class ObjectPredictor(nn.Module):
         super().__init__()
         width = sizes.width
         self.register_buffer("words", torch.zeros(count, dtype=torch.long))
+
         self.detect = nn.Sequential(
             nn.Linear(width, width),
             nn.ReLU(),
             nn.Dropout(sizes.dropout),
             nn.Linear(width, count),
         )
+
         self.objects = nn.Embedding(count, width)
         self.slots = nn.Embedding(sizes.max_len, width)
         self.lengths = nn.Embedding(sizes.max_len, width)
@@ -147,13 +149,7 @@ class O2na(VideoNetwork):
         """
         checkpoint = path if isinstance(path, Checkpoint) else load_checkpoint(path)
         objects = checkpoint.shapes().get("object_predictor.objects.weight", (1,))[0]
-        model = cls(
-            VideoSizes(
-                **sizes_of(
-                    checkpoint, {**checkpoint.settings, **read_config(config)}, "O2NA"
-                )
-            ),
-            objects,
-        )
+        settings = {**checkpoint.settings, **read_config(config)}
+        model = cls(VideoSizes(**sizes_of(checkpoint, settings, "O2NA")), objects)
         load_strictly(model, checkpoint, NAME)
         return model

@@ -184,15 +184,13 @@ def sampled_words(
     decoding
         Temperature, top-k and top-p.
     """
-    flat = torch.from_numpy(
-        np.ascontiguousarray(uniforms.reshape(-1, uniforms.shape[2]))
-    ).to(device)
+    rows = np.ascontiguousarray(uniforms.reshape(-1, uniforms.shape[2]))
+    flat = torch.from_numpy(rows).to(device)
 
     def pick(logits: torch.Tensor, turn: int) -> torch.Tensor:
         rows, width, _ = logits.shape
         numbers = flat[:, turn * slots : turn * slots + width].reshape(-1)
-        return draw(logits.reshape(rows * width, -1), numbers, decoding).reshape(
-            rows, width
-        )
+        words = draw(logits.reshape(rows * width, -1), numbers, decoding)
+        return words.reshape(rows, width)
 
     return pick

@@ -115,17 +115,17 @@ def read_objects(
             f"found {value!r}",
             location,
         )
+
     positions = dict(value) if isinstance(value, Mapping) else dict.fromkeys(value)
     index = {name: i for i, name in enumerate(names)}
     objects = {}
     for word, position in positions.items():
         if word not in index:
-            some = ", ".join(names[:12]) + (
-                f", ... ({len(names)} words)" if len(names) > 12 else ""
-            )
+            more = f", ... ({len(names)} words)" if len(names) > 12 else ""
             raise InputError(
-                f"'{word}' is no object word of this "
-                f"model{did_you_mean(str(word), names)}; it knows {some}",
+                f"'{word}' is no object word of this model"
+                f"{did_you_mean(str(word), names)}; "
+                f"it knows {', '.join(names[:12])}{more}",
                 location,
             )
         if position is not None and (
@@ -139,6 +139,7 @@ def read_objects(
                 location,
             )
         objects[index[word]] = None if position is None else position - 1
+
     slots = [slot for slot in objects.values() if slot is not None]
     if len(set(slots)) < len(slots):
         raise InputError("two objects have the same place", location)
@@ -202,6 +203,8 @@ def place_objects(
         selected.scatter_(1, probabilities.argmax(1, keepdim=True), True)
     else:
         selected = draws.objects < (logits.double() / draws.temperature).sigmoid()
+
+    # At most half of a caption's words are predicted objects, the most probable ones.
     limit = (lengths // 2).clamp(min=1)
     rank = (
         probabilities.masked_fill(~selected, -1.0)
@@ -243,6 +246,7 @@ def _place(
     logits = model.object_predictor.position_logits(encoded.mean, lengths, selected)
     rows = torch.arange(len(lengths), device=lengths.device)
     size = logits.shape[2]
+
     out = PlacedObjects(
         torch.full((len(rows), size), PAD, device=lengths.device),
         torch.ones(len(rows), size, device=lengths.device, dtype=probabilities.dtype),
@@ -252,6 +256,7 @@ def _place(
     # object cannot take the slot of a requested one.
     priority = (probabilities + 2.0 * (slots >= 0)).masked_fill(~selected, -1.0)
     order = priority.argsort(dim=1, descending=True, stable=True)
+
     for turn in range(int(selected.sum(1).max())):
         number = order[:, turn]
         active = selected[rows, number]
@@ -262,9 +267,8 @@ def _place(
         if draws is None:
             slot = free.argmax(1)
         else:
-            slot = draw(
-                free, draws.positions[:, turn], Decoding("sample", draws.temperature)
-            )
+            sample = Decoding("sample", draws.temperature)
+            slot = draw(free, draws.positions[:, turn], sample)
         slot = torch.where(slots[rows, number] >= 0, slots[rows, number], slot)
         probability = probabilities[rows, number] * free.softmax(1)[rows, slot]
         here = rows[active]
@@ -299,10 +303,9 @@ class ObjectRefiner(Refiner):
         """Return drafted and refined rows of the lengths (R,) around the placed
         objects.
         """
-        pad = (
-            torch.arange(placed.tokens.shape[1], device=lengths.device)[None]
-            >= lengths[:, None]
-        )
+        slot_numbers = torch.arange(placed.tokens.shape[1], device=lengths.device)
+        pad = slot_numbers[None] >= lengths[:, None]
+
         is_open = (placed.tokens == PAD) & ~pad
         fixed = ~is_open & ~pad if self.how.keep_objects else placed.requested
         slots = Slots(
@@ -316,12 +319,12 @@ class ObjectRefiner(Refiner):
         # them.
         predicted, best = self._predict(slots, slots.tokens.masked_fill(is_open, VIS))
         slots.put(is_open, predicted, best)
+
         for turn in range(1, self.how.iterations + 1):
             # Step 3: fixed words exceed every probability, so that they never rank
             # among the least probable ones.
             confidence = slots.probabilities.masked_fill(fixed, 2.0)
             share = 1.0 - turn / (self.how.iterations + 1)
-            self._mask_and_predict(
-                slots, self._least_probable(confidence, slots, share)
-            )
+            masked = self._least_probable(confidence, slots, share)
+            self._mask_and_predict(slots, masked)
         return slots

@@ -86,6 +86,7 @@ class O2naTraining(VideoTraining):
                     "give objects (a list of words)"
                 )
             return words
+
         words = (
             read_object_words(objects) if isinstance(objects, str) else list(objects)
         )
@@ -94,6 +95,7 @@ class O2naTraining(VideoTraining):
                 raise HarnessError.of_name(
                     "o2na: objects: no caption has the word", word, self.words.ids
                 )
+
         if not words or len(set(words)) < len(words):
             raise HarnessError("o2na: objects: expected different words, at least one")
         return words
@@ -110,17 +112,19 @@ class O2naTraining(VideoTraining):
         present = at.any(2)
         first = at.int().argmax(2)
         mean = batch.encoded.mean
+
         lengths = (tokens != PAD).sum(1)
         scores = predictor.object_logits(mean, lengths)
         objects = F.binary_cross_entropy_with_logits(
             scores, present.to(mean), reduction="none"
         ).sum(1)
+
         slots = predictor.position_logits(mean, lengths, present)
         positions = cross_entropy(slots, first.masked_fill(~present, IGNORED))
+
         masked, count = masked_words_loss(self.model, batch)
-        return objects.mean() + positions + self._draft_loss(
-            batch, at & present[:, :, None], first
-        ) + masked, count
+        draft = self._draft_loss(batch, at & present[:, :, None], first)
+        return objects.mean() + positions + draft + masked, count
 
     def _draft_loss(
         self, batch: Batch, at: torch.Tensor, first: torch.Tensor

@@ -78,6 +78,7 @@ class VideoAdapter(LeftToRight):
         self.config = {**loaded.settings, **read_config(config)}
         self.device = torch.device(device)
         self.model = self.load_model(loaded, config).to(self.device)
+
         self.words = self._words(words, loaded)
         if len(self.words) != self.model.sizes.vocabulary:
             path = str(self.words.path)
@@ -86,12 +87,14 @@ class VideoAdapter(LeftToRight):
                 f"{self.model.sizes.vocabulary}",
                 path,
             )
+
         self.frames = int(frames or self.config.get("frames") or FRAMES)
         source = features if features is not None else self.config.get("features")
         if source is None:
             raise HarnessError(
                 f"{self.name}: the checkpoint does not name its features: give features"
             )
+
         self.videos = open_videos(source, self.frames)
         self.batch_size = check_batch_size(batch_size)
         self.files = weight_files(checkpoint)
@@ -190,6 +193,7 @@ class VideoAdapter(LeftToRight):
                 f"{self.name}: {self.method} decodes by {', '.join(REFINING)}; "
                 f"found '{decoding.strategy}'"
             )
+
         check_decoding(decoding)
         names = [field.name for field in fields(kind)]
         allowed = [*names, *others, "length_temperature"]
@@ -198,14 +202,15 @@ class VideoAdapter(LeftToRight):
                 raise HarnessError.of_name(
                     f"{self.name}: unknown option", name, allowed, "options are"
                 )
+
         length_temperature(decoding.options)
         options = {
             "shortest": self.config.get("shortest", shortest),
             **decoding.options,
         }
-        steps = kind(
-            **{name: value for name, value in options.items() if name in names}
-        )
+        steps = kind(**{name: options[name] for name in options if name in names})
+
+        # Each length gives one caption.
         if decoding.strategy == "refine" and (decoding.candidates or 1) > min(
             steps.lengths, sizes.max_len
         ):
@@ -261,6 +266,7 @@ class VideoAdapter(LeftToRight):
         count = decoding.candidates or 1
         rows = len(slots.tokens) // len(pairs)
         order = torch.arange(count).expand(len(pairs), -1)
+
         if decoding.strategy == "refine":
             scores = refiner.scores(slots).reshape(len(pairs), -1)
             order = scores.argsort(dim=1, descending=True, stable=True)[:, :count].cpu()
@@ -280,6 +286,7 @@ class VideoAdapter(LeftToRight):
 
         Each word is scored with its slot masked and all others in place. The last entry
         is the log-probability of the length.
+
         """
         flat = [
             (e, self._slots(example, text))
@@ -311,6 +318,9 @@ class VideoAdapter(LeftToRight):
         """Yield the scores of (number of the video, word ids) pairs;
         each word is one row of slots.
         """
+
+        # One row for each word of each caption: the word is masked, all others are in
+        # place.
         counts = torch.tensor([len(ids) for _, ids in chunk])
         tokens = pad_rows([ids for _, ids in chunk], PAD)
         owner = torch.arange(len(chunk)).repeat_interleave(counts)
@@ -320,10 +330,12 @@ class VideoAdapter(LeftToRight):
         rows = select_rows(videos, numbers[owner])
         logits = self.model.logits(slots, rows)[torch.arange(len(owner)), slot]
         log_probs, ranks = forced_scores(logits, tokens[owner, slot].to(self.device))
+
         assert videos.lengths is not None
         length, rank = forced_scores(
             videos.lengths[numbers.to(self.device)], counts.to(self.device)
         )
+
         ends = counts.cumsum(0).tolist()
         for r, (_, ids) in enumerate(chunk):
             words = slice(ends[r] - len(ids), ends[r])

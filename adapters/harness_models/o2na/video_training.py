@@ -91,11 +91,13 @@ class VideoTraining(CaptionTraining):
                     f"a caption of example '{name}' has no words: {caption!r}",
                     self.recipe.captions,
                 )
+
         self.words = VideoWords(
             frequent_words(self.texts, self.recipe.least_count, SPECIAL)
         )
         row_of = {example.id: row for row, example in enumerate(self.examples)}
         self.owner = [row_of[name] for name, _ in self.pairs]
+
         self.sizes = self._sizes()
         longest = self.sizes.max_len - 2
         self.captions = [
@@ -121,13 +123,11 @@ class VideoTraining(CaptionTraining):
         """
         videos = open_videos(self.recipe.source, self.recipe.frames)
         videos.check(self.examples)
+
         widths = videos.widths(self.examples[0])
-        series = list(
-            map(
-                np.stack,
-                zip(*(videos.read(example, widths) for example in self.examples)),
-            )
-        )
+        rows = (videos.read(example, widths) for example in self.examples)
+        series = list(map(np.stack, zip(*rows)))
+
         self.standards = [Standardiser.fit(x.reshape(-1, x.shape[-1])) for x in series]
         self.features = [
             standard(torch.from_numpy(x)) for x, standard in zip(series, self.standards)
@@ -143,6 +143,7 @@ class VideoTraining(CaptionTraining):
             features=self._read_features(), vocabulary=len(self.words), **sizes
         )
         check_fields(f"{system}: model", model_sizes)
+
         if model_sizes.width % model_sizes.heads:
             raise HarnessError(
                 f"{system}: model: heads must divide the width {model_sizes.width}; "

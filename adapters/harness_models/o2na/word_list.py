@@ -61,17 +61,16 @@ class VideoWords(WordList):
         else:
             self.path = Path(path or ".")
             data = list(source)
+
         try:
-            table = {
-                int(i): str(word)
-                for i, word in (
-                    data.items() if isinstance(data, Mapping) else enumerate(data)
-                )
-            }
+            items = data.items() if isinstance(data, Mapping) else enumerate(data)
+            table = {int(i): str(word) for i, word in items}
         except (TypeError, ValueError) as error:
             raise InputError(
                 "expected a list of words or a mapping of ids to words", str(self.path)
             ) from error
+
+        # A gap in the numbers would give words to ids of other words.
         if sorted(table) != list(range(len(table))):
             raise InputError(f"word ids are not 0 to {len(table) - 1}", str(self.path))
         super().__init__([table[i] for i in range(len(table))])

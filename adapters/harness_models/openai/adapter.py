@@ -131,6 +131,7 @@ class OpenAI:
             first_wait=first_wait,
             proxy=proxy,
         )
+
         folder = Path(images) if images is not None else None
         self.messages = Messages(
             prompt=prompt,
@@ -142,6 +143,7 @@ class OpenAI:
             frame_choice=frame_choice,
             max_side=max_side,
         )
+
         self.model = model
         self.log_probs = log_probs
         self.max_length = max_length
@@ -159,6 +161,9 @@ class OpenAI:
 
         The weights that the server uses are not known to the client.
         """
+
+        # Settings that the fingerprint had from the start are always in it; a later one
+        # only where it differs from its default, so that stored answers keep their key.
         settings: dict[str, Any] = {
             "url": self.client.base_url,
             "model": self.model,
@@ -169,6 +174,7 @@ class OpenAI:
             "seed": self.seed,
             "extra": self.extra,
         }
+
         optional = {
             "parameters": (self.client.parameters, {}),
             "max_side": (self.messages.max_side, None),
@@ -176,6 +182,7 @@ class OpenAI:
             "medium": (self.messages.medium, "auto"),
             "frame_choice": (self.messages.frame_choice, "uniform"),
         }
+
         settings.update(
             {
                 name: value
@@ -204,6 +211,7 @@ class OpenAI:
         ``replies_without_counts`` is the number of replies whose tokens the server did
         not count; it is left out at 0.
         """
+
         usage = self.client.usage
         values: dict[str, object] = {
             "requests": usage.requests,
@@ -212,6 +220,7 @@ class OpenAI:
             "cached_tokens": usage.cached_tokens,
             "completion_tokens": usage.completion_tokens,
         }
+
         if usage.uncounted:
             values["replies_without_counts"] = usage.uncounted
         if self.prices:
@@ -286,6 +295,7 @@ class OpenAI:
         number, seed = (
             self.client.parameters.get(name, name) for name in ("n", "seed")
         )
+
         choices: list[Choice] = []
         while len(choices) < count:
             if number in body:
@@ -305,6 +315,7 @@ class OpenAI:
         Raises :class:`InputError` for a prompt with a field that the example lacks, and
         :class:`~harness.llm.client.RequestFailed` for media that cannot be read.
         """
+
         greedy = decoding.strategy == "greedy"
         body: dict[str, Any] = {
             "model": self.model,
@@ -313,10 +324,13 @@ class OpenAI:
             "temperature": 0.0 if greedy else decoding.temperature,
             "max_tokens": decoding.max_length or self.max_length,
         }
+
+        # Greedy search reads no filter; a server may refuse one beside temperature 0.
         if not greedy and decoding.top_p is not None:
             body["top_p"] = decoding.top_p
         if not greedy and decoding.top_k is not None:
             body["top_k"] = decoding.top_k
+
         if self.seed:
             body["seed"] = seed % 2**31
         if self.log_probs:

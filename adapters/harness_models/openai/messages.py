@@ -92,11 +92,13 @@ class Messages:
         if example.media is None:
             medium = "image" if self.medium == "auto" else self.medium
             raise RequestFailed(f"the example names no {medium}; {COLUMN_OF_MEDIA}")
+
         media = example.media
         label = media_label(example.media, self.folder)
         medium = (
             self.medium if self.medium != "auto" else kind_of_name(media) or "image"
         )
+
         if medium == "video":
             return self._read(
                 label,

@@ -27,12 +27,14 @@ def read_choices(reply: Any) -> list[Choice]:
     choices = reply.get("choices") if isinstance(reply, dict) else None
     if not isinstance(choices, list) or not choices:
         raise ValueError(f"no choices in {str(reply)[:80]!r}")
+
     for choice in choices:
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(message, dict):
             raise ValueError(f"a choice without text: {str(choice)[:80]!r}")
         if isinstance(message.get("content"), str):
             continue
+
         finish = choice.get("finish_reason")
         if message.get("refusal") or finish == "content_filter":
             raise RequestFailed(
@@ -53,6 +55,8 @@ def generation(choices: Sequence[Choice]) -> Generation:
     """
     tokens = [token_log_probs(choice) for choice in choices]
     complete = all(values is not None for values in tokens)
+
+    # Log-probabilities are given for all captions of an example or for none.
     return Generation(
         candidates=tuple(choice["message"]["content"].strip() for choice in choices),
         log_probs=tuple(float(sum(values or ())) for values in tokens)

@@ -107,6 +107,7 @@ class Predictions:
                 list(dict.fromkeys((*FORMATS, *form_names()))),
                 "formats are",
             )
+
         paths = (
             [path]
             if isinstance(path, str) or not isinstance(path, Sequence)
@@ -116,6 +117,7 @@ class Predictions:
             raise InputError(
                 "path is an empty list; expected one or several files of predictions"
             )
+
         self.paths = [existing_captions(item, "file of predictions") for item in paths]
         self.format = format
         systems = (
@@ -125,6 +127,7 @@ class Predictions:
             if isinstance(system, str)
             else tuple(system)
         )
+
         names = {
             "id": id,
             "candidates": candidates,
@@ -138,6 +141,7 @@ class Predictions:
             events,
             check_clean(clean),
         )
+
         self.n = n
         self.allow_missing = allow_missing
         self.allow_unknown = allow_unknown
@@ -207,20 +211,25 @@ class Predictions:
         """
         # one pass: the examples may lie on disk
         names = [example.id for example in task.examples]
+
         ids = set(names)
         for table in self._read():
             if table.undecided:
                 table.choose(names, _fields_of_examples(task, table.possible_ids))
+
             if table.numbered:
                 self._match_by_position(table, task)
             else:
                 self._match_by_file_name(table, names)
                 if ids.isdisjoint(table.captions) and ids.isdisjoint(table.null):
                     _match_by_media(table, task)
+
             missing = [name for name in names if name not in table.captions]
             unknown = [
                 name for name in (*table.captions, *table.null) if name not in ids
             ]
+
+            # No id of the file is in the data set: the column of ids is the wrong one.
             if (
                 task.examples
                 and len(missing) == len(ids)
@@ -244,6 +253,7 @@ class Predictions:
                     f" {captions.quote_list(names)} ({column})",
                     str(table.path),
                 )
+
             if missing and not self.allow_missing:
                 raise self._missing_error(table, task, missing)
             if unknown and not (self.allow_unknown or task.partial):
@@ -266,6 +276,7 @@ class Predictions:
             f"{len(missing)} of {counted(len(task.examples), 'example', 'has/have')} "
             f"no predictions{detail}: {captions.quote_list(missing)}"
         )
+
         covered, absent = _splits(task, set(missing))
         ids = [*table.captions, *table.null]
         names = [example.id for example in task.examples]
@@ -273,6 +284,7 @@ class Predictions:
         positions = names == [str(k) for k in range(len(names))] and len(ids) == len(
             names
         )
+
         if covered and absent and not covered & absent:
             message += (
                 f"; the file has the predictions of {_named_splits(covered)}, "
@@ -312,6 +324,7 @@ class Predictions:
                 f"so expected one per example{advice}",
                 str(table.path),
             )
+
         _check_lines(table, ids)
         if ids != [str(k) for k in range(1, len(ids) + 1)]:
             _log.warning(
@@ -319,6 +332,7 @@ class Predictions:
                 "position",
                 table.path,
             )
+
         table.captions = {
             name: table.captions[str(k)]
             for k, name in enumerate(ids)
@@ -333,6 +347,7 @@ class Predictions:
         """
         ids = [*table.captions, *table.null]
         known = set(names)
+
         matched = sum(key in known for key in ids)
         if matched == len(ids) or matched == len(known):
             return
@@ -397,6 +412,7 @@ def _match_by_media(table: Table, task: TaskView) -> None:
         if not example.media or example.media in names:
             return
         names[example.media] = example.id
+
     matches = {
         key: names[media]
         for key, media in captions.match_file_names(ids, names).items()
@@ -419,6 +435,7 @@ def _check_lines(table: Table, ids: Sequence[str]) -> None:
     texts = list(table.captions.values())
     if not texts or table.form not in ("txt", "list"):
         return
+
     if table.form == "list":
         starts = [item[0] for item in texts if len(item) == 2]
         what = "lists are pairs of an id of the data set and a caption"
@@ -431,6 +448,7 @@ def _check_lines(table: Table, ids: Sequence[str]) -> None:
         ]
         what = "lines begin with the ids of the data set"
         right = "captions alone, or each id, a tab and its caption"
+
     distinct = {
         start for name in starts for start in (name, captions.name_keys(name)[0])
     } & known

@@ -44,6 +44,7 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
     name, rows = read_rows(path, form, choice)
     if name == "lm-eval" and not choice.candidates:
         rows = replace(rows, rows=_note_other_responses(path, rows.rows))
+
     table = Table(
         path,
         name,
@@ -58,8 +59,10 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
             table.add(key, record.texts, single=record.single, location=record.location)
     else:
         _fill(table, rows, choice)
+
     if not table.captions and not table.null and not table.undecided:
         raise InputError("the file holds no predictions", str(path))
+
     table.left_out.update(rows.left_out)
     if not table.undecided:
         table.end_records()
@@ -101,6 +104,7 @@ def _note_other_responses(
             )
             responses.append(len(row.fields[RESPONSES]))
         yield row
+
     if responses:
         _log.warning(
             "note: %s: %s responses per document in resps; filtered_resps has %s, "
@@ -143,12 +147,15 @@ def read_rows(path: Path, form: str, choice: Choice) -> tuple[str, forms.Form]:
         return form, forms.Form(
             form, _coco_records(path) if form == "coco" else records.records(path)
         )
+
+    # Other forms are detected by their first records.
     names = [name for name in (choice.id, choice.candidates) if name]
     first, rows = read_form(
         path, "candidates", names, None if form == "auto" else form
     ).head()
     if rows.name not in ("json", "jsonl"):
         return rows.name, rows
+
     fields = first.fields if first is not None else {}
     if rows.key == "annotations" or (
         rows.name == "json" and "image_id" in fields and "caption" in fields

@@ -136,12 +136,14 @@ class Table:
             str(self.path),
             by_name=self.no_ids is None,
         )
+
         if self.no_ids is not None:
             if not choice.fits:
                 raise self.no_ids
             choice = replace(choice, rejected=())
             self.remarks.append(f"'{choice.column}' has the ids of the examples")
         self._take(choice)
+
         if choice.renamed is not None:
             self.remarks.append(
                 f"its ids are matched by file name: '{choice.renamed[0]}' is "
@@ -182,6 +184,7 @@ class Table:
             key: texts[:SHOWN_ITEMS]
             for key, texts in islice(self.captions.items(), SHOWN_ITEMS)
         }
+
         texts = sum(map(len, self.captions.values()))
         return Reading(
             str(self.path),

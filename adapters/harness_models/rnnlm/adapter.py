@@ -61,10 +61,12 @@ class RnnLanguageModel:
                 "rnnlm: give either checkpoint (a folder) "
                 "or train (a corpus and settings)"
             )
+
         self.checkpoint = checkpoint
         self.max_length = max_length
         self.batch_size = check_batch_size(batch_size)
         self._batches = BatchSize(self.batch_size)
+
         self.corpus: Lines | None = None
         self.recipe = RnnLmRecipe()
         if train is not None:

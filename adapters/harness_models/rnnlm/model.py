@@ -95,12 +95,14 @@ def load(path: str | Path) -> RnnLm:
     checkpoint = load_checkpoint(path)
     words = checkpoint.words()
     rows, size = checkpoint.shape("embedding.weight", "rnnlm")
+
     if rows != FIRST_WORD + len(words):
         raise InputError(
             f"{len(words)} words beside an embedding of {rows} rows; "
             f"expected {rows - FIRST_WORD}",
             str(checkpoint.path),
         )
+
     model = RnnLm(words, size)
     load_strictly(model, checkpoint, "rnnlm")
     return model

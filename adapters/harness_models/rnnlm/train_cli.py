@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder for model.safetensors and config.json",
     )
+
     parser.add_argument(
         "--shuffle",
         type=int,
@@ -44,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--overwrite", action="store_true", help="replace the model in the folder"
     )
+
     for field in fields(RnnLmRecipe):
         kind = float if isinstance(field.default, float) else int
         option = "--" + field.name.replace("_", "-")
@@ -65,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
         raise HarnessError(
             f"{folder} holds a model already; choose another folder or say --overwrite"
         )
+
     recipe = RnnLmRecipe(
         **{field.name: getattr(args, field.name) for field in fields(RnnLmRecipe)}
     )

@@ -103,15 +103,18 @@ def train(
         If the loss is not finite.
     """
     sentences, words = _encode_lines(lines, recipe)
+
     rng = np.random.default_rng([recipe.seed, 0])
     order = rng.permutation(len(sentences)).tolist()
     cut = min(len(order) - 1, round(recipe.held_out * len(order)))
     held_out = [sentences[i] for i in order[:cut]]
     training = [sentences[i] for i in order[cut:]]
+
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         model = RnnLm(words, recipe.size)
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe.learning_rate)
+
     curve = []
     for epoch in range(1, recipe.epochs + 1):
         model.train()
@@ -126,6 +129,7 @@ def train(
             )
             total = total + loss.item() * count
             tokens = tokens + count
+
         row = {
             "epoch": epoch,
             "loss": round(total / tokens, 5),
@@ -133,6 +137,7 @@ def train(
         }
         curve.append(row)
         report(row)
+
     model.eval()
     settings = {
         **asdict(recipe),
@@ -160,6 +165,9 @@ def _encode_lines(
     """Return the word ids of the lines that pass the filters,
     and the vocabulary in alphabetical order.
     """
+
+    # Frequencies are counted in the lines that can be used, so that a long line adds no
+    # words.
     usable = [
         words for words in map(words_of, lines) if 0 < len(words) <= recipe.max_words
     ]
@@ -169,12 +177,14 @@ def _encode_lines(
         for words in usable
         if all(counts[word] >= recipe.min_count for word in words)
     ]
+
     if len(sentences) < 2:
         raise InputError(
             f"rnnlm: {len(sentences)} of {len(lines)} lines are left to train on "
             f"(min_count {recipe.min_count}, "
             f"max_words {recipe.max_words})"
         )
+
     vocabulary = sorted({word for words in sentences for word in words})
     index = {word: FIRST_WORD + i for i, word in enumerate(vocabulary)}
     return [[index[word] for word in words] for words in sentences], vocabulary

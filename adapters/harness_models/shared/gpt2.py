@@ -80,15 +80,21 @@ class Attention(nn.Module):
             .reshape(rows, length, 3, self.heads, width // self.heads)
             .unbind(2)
         )
+
         if cache is not None:
             key, value = cache.put(layer, key, value)
+
         before = key.shape[1] - length
+
+        # torch's own causal mask begins at position 0; behind cached positions it is
+        # made here.
         mask = None
         if seen is not None or (before and length > 1):
             mask = torch.ones(
                 length, before + length, dtype=torch.bool, device=x.device
             ).tril(before)
             mask = mask if seen is None else mask & seen[:, None, None]
+
         mixed = F.scaled_dot_product_attention(
             query.transpose(1, 2),
             key.transpose(1, 2),

@@ -101,12 +101,14 @@ class TokenScoresFile:
                     f"no token scores for the example '{example.id}'{hint}",
                     str(self.path),
                 )
+
             if len(scores) != len(example.references):
                 raise InputError(
                     f"{len(scores)} scored references for the example "
                     f"'{example.id}', which has {len(example.references)}",
                     str(self.path),
                 )
+
             yield scores
 
     def _table(self) -> dict[str, list[TokenScores]]:
@@ -127,6 +129,7 @@ def read_token_scores(path: Path) -> dict[str, list[TokenScores]]:
                 f"'id' is {key!r}, expected the id of an example", location
             )
         by_index = table.setdefault(str(key), {})
+
         records = record.get("references")
         if records is not None and (
             not isinstance(records, list)
@@ -136,6 +139,7 @@ def read_token_scores(path: Path) -> dict[str, list[TokenScores]]:
                 "'references' is not a list of records with probabilities and ranks",
                 location,
             )
+
         for entry in [record] if records is None else records:
             index = entry.get("reference")
             index = len(by_index) if index is None else index
@@ -148,16 +152,21 @@ def read_token_scores(path: Path) -> dict[str, list[TokenScores]]:
                     f"reference {index} of the example '{key}' occurs twice", location
                 )
             by_index[index] = _token_scores(entry, location)
+
         if not by_index:
             raise InputError(f"the example '{key}' has no references", location)
+
     if not table:
         raise InputError("the file holds no token scores", str(path))
+
+    # Numbered references may come in any order, but none may be absent.
     for key, by_index in table.items():
         if max(by_index) != len(by_index) - 1:
             missing = next(k for k in range(len(by_index)) if k not in by_index)
             raise InputError(
                 f"reference {missing} of the example '{key}' is missing", str(path)
             )
+
     return {
         key: [by_index[k] for k in range(len(by_index))]
         for key, by_index in table.items()
@@ -170,6 +179,7 @@ def _token_scores(record: Mapping[str, Any], location: str) -> TokenScores:
             raise InputError(
                 f"unknown field '{field}'{did_you_mean(field, FIELDS)}", location
             )
+
     names = [
         name for name in ("probabilities", "log_probs") if record.get(name) is not None
     ]
@@ -177,12 +187,14 @@ def _token_scores(record: Mapping[str, Any], location: str) -> TokenScores:
         raise InputError("expected one of 'probabilities' and 'log_probs'", location)
     values = _numbers(record, names[0], location)
     ranks = _numbers(record, "ranks", location)
+
     tokens = record.get("tokens")
     if tokens is not None and not isinstance(tokens, (list, np.ndarray)):
         raise InputError(
             f"'tokens' is {tokens!r:.80}, expected a list of texts", location
         )
     tokens = () if tokens is None else tuple(tokens)
+
     if not len(values):
         raise InputError("the reference has no tokens; expected at least END", location)
     if len(ranks) != len(values) or (tokens and len(tokens) != len(values)):
@@ -191,6 +203,7 @@ def _token_scores(record: Mapping[str, Any], location: str) -> TokenScores:
             "tokens",
             location,
         )
+
     if names[0] == "probabilities":
         _check(
             ~((values >= 0) & (values <= 1)),
@@ -205,6 +218,7 @@ def _token_scores(record: Mapping[str, Any], location: str) -> TokenScores:
         _check(
             ~(values <= 0), values, "log-probability", "a number of at most 0", location
         )
+
     valid = (ranks >= 0) & (ranks < 2**53) & (ranks == np.floor(ranks))
     _check(
         ~valid, ranks, "rank", "an integer of at least 0 (0 = most probable)", location
@@ -232,6 +246,7 @@ def _numbers(record: Mapping[str, Any], name: str, location: str) -> np.ndarray:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         array = None
+
     if (
         array is None
         or array.ndim != 1

@@ -65,11 +65,13 @@ class Trained(Wrapper):
         self.params = dict(params or {})
         self.system = trainer or model
         self._check()
+
         if (recipe is None) == (reward is None or "checkpoint" not in reward):
             raise HarnessError(
                 "trained: give a recipe, or a reward with a checkpoint from which it "
                 "starts"
             )
+
         self.recipe: Any = None
         if recipe is not None:
             self._trainer = load_trainer(self.system)
@@ -79,6 +81,7 @@ class Trained(Wrapper):
                 if isinstance(recipe, str)
                 else self._recipe(recipe, kind, "recipe")
             )
+
         self.reward: Any = None
         if reward is not None:
             # imports torch
@@ -167,6 +170,7 @@ class Trained(Wrapper):
         if any(folder.iterdir()) and not has_run(folder):
             shutil.rmtree(folder)  # killed before the first state was saved
             folder.mkdir()
+
         epoch = 0
 
         def report(row: Mapping[str, Any]) -> None:

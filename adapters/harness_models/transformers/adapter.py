@@ -131,6 +131,7 @@ class Transformers(LeftToRight):
                 f"transformers: kind is auto or one of {', '.join(KINDS)}; "
                 f"found {kind!r}"
             )
+
         self.batch_size = check_batch_size(batch_size)
         self.devices = devices_of(device) if device_map is None else ["cpu"]
         self.source = model_folder(model, revision, code=trust_remote_code)
@@ -138,6 +139,7 @@ class Transformers(LeftToRight):
         self.dtype = number_format(
             dtype, visible_devices()[0] if device_map is not None else self.devices[0]
         )
+
         placed = [
             load_model(
                 str(self.folder),
@@ -150,12 +152,14 @@ class Transformers(LeftToRight):
             )
             for device_name in self.devices
         ]
+
         loaded = placed[0]
         self.kind = loaded.kind
         self.max_length = max_length
         self.prompt = (
             prompt if prompt is not None else "" if loaded.media else "{source}"
         )
+
         template = getattr(loaded.processor, "chat_template", None) or getattr(
             loaded.tokenizer, "chat_template", None
         )
@@ -164,6 +168,7 @@ class Transformers(LeftToRight):
             raise HarnessError(
                 f"transformers: chat is true, but {model} has no chat template"
             )
+
         self.settings = InputSettings(
             self.prompt,
             self.chat,
@@ -173,6 +178,7 @@ class Transformers(LeftToRight):
             frames,
             frame_choice,
         )
+
         self._place(loaded)
         self.stop = self._stop()
         self._settings = {
@@ -184,6 +190,7 @@ class Transformers(LeftToRight):
             "length": max_length,
             **self._media_settings(),
         }
+
         self._replicas: list[Transformers] = []
         if len(placed) > 1:
             self._replicas = [self._copy(device_name) for device_name in placed]
@@ -235,6 +242,7 @@ class Transformers(LeftToRight):
                 if language.config.is_encoder_decoder
                 else PromptedStep(language)
             )
+
         return (
             EncoderDecoderStep(model)
             if model.config.is_encoder_decoder
@@ -251,10 +259,12 @@ class Transformers(LeftToRight):
             model.config,
             getattr(model.config, "decoder", None),
         ]
+
         configurations.append(getattr(model.config, "text_config", None))
         configurations.append(
             getattr(getattr(model, "language_model", None), "generation_config", None)
         )
+
         for name in names:
             for configuration in configurations:
                 value = getattr(configuration, name, None)
@@ -376,6 +386,7 @@ class Transformers(LeftToRight):
                     if stacked.is_floating_point()
                     else stacked.to(device)
                 )
+
         rows = len(inputs)
         if self.blip2:
             return self._blip2_prefix(together)
@@ -383,6 +394,7 @@ class Transformers(LeftToRight):
             return Prefix(
                 self.step.start(together, self._start_tokens(rows).to(device))
             )
+
         if isinstance(self.step, BlipStep):
             start = torch.full(
                 (rows, 1),
@@ -395,6 +407,7 @@ class Transformers(LeftToRight):
                     together["pixel_values"], torch.cat([start, words], dim=1)
                 )
             )
+
         if together["input_ids"].shape[1] == 0:
             raise InputError("the prompt is empty: give prompt", str(self.folder))
         return Prefix({"inputs": together})
@@ -419,11 +432,13 @@ class Transformers(LeftToRight):
                 "the configuration names no decoder_start_token_id", str(self.folder)
             )
         forced = self._setting("forced_bos_token_id")
+
         ids = (
             [int(start)]
             if forced is None or int(forced) == int(start)
             else [int(start), int(forced)]
         )
+
         if self.builder.sound_only:
             ids += self._sound_prefix()
         return torch.tensor([ids]).expand(rows, -1)

@@ -46,6 +46,7 @@ def devices_of(device: str | Sequence[str]) -> list[str]:
             "transformers: device is an empty list; name a device, or auto",
             parameter="device",
         )
+
     present = visible_devices()
     for name in names:
         try:
@@ -56,6 +57,7 @@ def devices_of(device: str | Sequence[str]) -> list[str]:
                 f"cuda:0; found {name!r}",
                 parameter="device",
             ) from error
+
         kinds = {torch.device(item).type for item in present}
         if parsed.type not in ("cpu", "meta") and (
             parsed.type not in kinds
@@ -69,6 +71,7 @@ def devices_of(device: str | Sequence[str]) -> list[str]:
                 f"{', '.join(present)}",
                 parameter="device",
             )
+
     return names
 
 

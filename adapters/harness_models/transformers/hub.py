@@ -61,6 +61,7 @@ def model_folder(
             parameter="model",
             value=model,
         )
+
     if path.is_dir():
         if revision is not None:
             raise InputError(
@@ -70,6 +71,7 @@ def model_folder(
                 value=revision,
             )
         return ModelFolder(path, model)
+
     folder = _snapshot(model, revision, [*_FILES, "*.py"] if code else _FILES)
     if not any(folder.glob("*.safetensors")):
         raise InputError(
@@ -97,8 +99,10 @@ def _snapshot(name: str, revision: str | None, patterns: list[str]) -> Path:
     constants: Any = require(
         "huggingface_hub.constants", extra="models", needed_by=f"the model '{name}'"
     )
+
     offline = bool(constants.HF_HUB_OFFLINE)
     fetch = f"hf download {name}" + (f" --revision {revision}" if revision else "")
+
     try:
         return Path(
             hub.snapshot_download(

@@ -72,6 +72,7 @@ class InputBuilder:
         self.settings = settings
         self.where = model_name
         self.media = loaded.media
+
         if settings.medium not in ("auto", *MEDIA):
             raise HarnessError(
                 f"transformers: medium is auto or one of {', '.join(MEDIA)}; "
@@ -84,6 +85,7 @@ class InputBuilder:
                 f"transformers: {model_name} reads {reads}, not {settings.medium}",
                 parameter="medium",
             )
+
         self.frames = (
             settings.frames if settings.frames is not None else self._usual_frames()
         )
@@ -144,6 +146,7 @@ class InputBuilder:
                     text, return_tensors="pt", add_special_tokens=not self.settings.chat
                 )
             )
+
         medium = self._medium(example)
         if isinstance(medium, Failure):
             return medium
@@ -183,6 +186,7 @@ class InputBuilder:
         """Return the image, the frames or the samples of an example, or a failure."""
         if medium == "image":
             return open_picture(example, self.settings.folder)
+
         if example.media is None:
             return Failure(f"the example names no {medium}; {COLUMN_OF_MEDIA}")
         try:
@@ -223,12 +227,14 @@ class InputBuilder:
             return _sound_features(
                 self.loaded.processor.feature_extractor, content, self.sampling_rate
             )
+
         as_images = medium == "video" and "video" not in self.media
         text = self.text(
             example, "image" if as_images else medium, self.frames if as_images else 1
         )
         self._needs_token("image" if as_images else medium, text)
         arguments = self._arguments(medium, content, as_images)
+
         try:
             inputs = dict(
                 self.loaded.processor(
@@ -241,6 +247,8 @@ class InputBuilder:
                 f"the processor of the model rejects example '{example.id}': {line}",
                 self.where,
             ) from error
+
+        # GIT takes the frames of one video as a batch of images.
         if isinstance(content, Frames) and self.loaded.model.config.model_type == "git":
             inputs["pixel_values"] = inputs["pixel_values"][None]
         return inputs
@@ -253,6 +261,7 @@ class InputBuilder:
             return {"audio": [content], "sampling_rate": self.sampling_rate}
         if as_images or getattr(self.loaded.processor, "video_processor", None) is None:
             return {"images": list(content.images)}
+
         frames = np.stack([np.asarray(image) for image in content.images])
         metadata = {
             "total_num_frames": content.total,
@@ -262,10 +271,12 @@ class InputBuilder:
             "height": frames.shape[1],
             "width": frames.shape[2],
         }
+
         options: dict[str, Any] = {
             "do_sample_frames": False,
             "video_metadata": [metadata],
         }
+
         if (
             "return_metadata"
             in inspect.signature(
@@ -315,15 +326,18 @@ class InputBuilder:
         text = fill_prompt(self.settings.prompt, example)
         if not settings.chat:
             return text
+
         content: Any = text
         system: Any = settings.system
         if self.media:
             content = [*[{"type": medium}] * count, *_part(text)]
             system = _part(system)
+
         messages: list[dict[str, Any]] = (
             [{"role": "system", "content": system}] if system else []
         )
         messages.append({"role": "user", "content": content})
+
         owner = self.loaded.processor if self.media else self.loaded.tokenizer
         return owner.apply_chat_template(
             messages, add_generation_prompt=True, tokenize=False

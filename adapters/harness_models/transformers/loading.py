@@ -51,6 +51,7 @@ class LoadedModel:
         """
         if self.images is None and self.kind != "audio-text":
             return ()
+
         config = self.model.config
         if (
             config.model_type == "vision-encoder-decoder"
@@ -60,6 +61,7 @@ class LoadedModel:
         video = getattr(self.processor, "video_processor", None) is not None or getattr(
             config, "num_image_with_embedding", None
         )
+
         audio = getattr(self.processor, "feature_extractor", None) is not None
         names: list[tuple[Medium, bool]] = [
             ("image", self.images is not None),
@@ -113,6 +115,7 @@ def load_model(
     safetensors: Any = require(
         "safetensors", extra="models", needed_by="the transformers adapter"
     )
+
     folder = Path(path)
     if not (folder / "config.json").is_file():
         raise InputError(
@@ -120,6 +123,7 @@ def load_model(
             "transformers",
             str(folder),
         )
+
     device, device_map = _placement(device, device_map)
     local = {"local_files_only": True, "trust_remote_code": trust_remote_code}
     try:
@@ -150,8 +154,10 @@ def load_model(
         safetensors.SafetensorError,
     ) as error:
         raise InputError(_first_line(error), str(folder)) from error
+
     if strict:
         _check_weights(info, folder)
+
     model = (
         model.eval() if device_map is not None else _move(model.eval(), device, folder)
     )
@@ -202,6 +208,7 @@ def _placement(device: str, device_map: Any) -> tuple[str, Any]:
             return str(torch.device(device_map)), None
         except RuntimeError:
             pass  # a layout: auto, balanced, ...
+
     if device_map is not None and importlib.util.find_spec("accelerate") is None:
         raise MissingExtra(
             f"transformers: device_map {device_map!r} needs the package "
@@ -239,6 +246,7 @@ def _kind_of(transformers: Any, config: Any, folder: Path) -> str:
     for kind, name in _MAPPINGS:
         if config.model_type in getattr(auto, name, ()):
             return kind
+
     if config.model_type == "vision-encoder-decoder":
         return "image-text"
     if getattr(config, "auto_map", None):
@@ -254,6 +262,7 @@ def _kind_of(transformers: Any, config: Any, folder: Path) -> str:
 def _factory(transformers: Any, config: Any, kind: str, folder: Path) -> Any:
     if config.model_type == "vision-encoder-decoder":
         return transformers.VisionEncoderDecoderModel
+
     auto = transformers.models.auto.modeling_auto
     if (
         kind == "audio-text"
@@ -262,6 +271,7 @@ def _factory(transformers: Any, config: Any, kind: str, folder: Path) -> Any:
         return transformers.AutoModelForSpeechSeq2Seq
     if kind == "audio-text" and not hasattr(transformers, "AutoModelForMultimodalLM"):
         return transformers.AutoModelForSeq2SeqLM  # before version 5
+
     names = {
         "image-text": "AutoModelForImageTextToText",
         "audio-text": "AutoModelForMultimodalLM",

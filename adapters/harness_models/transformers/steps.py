@@ -112,9 +112,11 @@ class CausalStep(_Watched):
                 state["length"], state["length"] + tokens.shape[1], device=tokens.device
             )
             more["position_ids"] = positions.expand(tokens.shape)
+
         out = self.model(
             input_ids=tokens, past_key_values=state["past"], use_cache=True, **more
         )
+
         after = {
             "past": out.past_key_values,
             "length": state["length"] + tokens.shape[1],
@@ -232,11 +234,13 @@ def blip2_embeddings(model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tenso
         ),
         return_dict=True,
     ).last_hidden_state
+
     words = model.get_input_embeddings()(inputs["input_ids"])
     image = model.language_projection(queries.to(patches.dtype)).to(words.dtype)
     token = getattr(model.config, "image_token_id", None) or getattr(
         model.config, "image_token_index", None
     )
+
     here = (
         inputs["input_ids"] == token
         if token is not None

@@ -61,15 +61,18 @@ class TvtAdapter(LeftToRight):
         self.device = torch.device(device)
         self.model = Tvt.from_checkpoint(self.path).to(self.device)
         self.words = TvtWords(loaded.words())
+
         source = features if features is not None else loaded.settings.get("features")
         self.views = open_views(source)
         expected = dict(self.model.sizes.views)
+
         if {name: self.views.widths.get(name) for name in expected} != expected:
             raise InputError(
                 f"the checkpoint takes the views {expected}, "
                 f"the features are {dict(self.views.widths)}",
                 str(self.path),
             )
+
         self.step = TvtStep(self.model)
         self.stop = (EOS,)
         self.max_length = self.model.sizes.max_length

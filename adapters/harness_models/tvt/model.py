@@ -203,6 +203,7 @@ class Fusion(nn.Module):
             ],
             dim=2,
         )  # (R, T, views, width)
+
         if self.weigh is None:
             return results.sum(2)
         scores = self.weigh["score"](
@@ -291,6 +292,7 @@ class Tvt(nn.Module):
     def __init__(self, sizes: TvtSizes) -> None:
         super().__init__()
         self.sizes = sizes
+
         self.views = nn.ModuleDict(
             {name: ViewInput(size, sizes.width) for name, size in sizes.views.items()}
         )
@@ -302,6 +304,7 @@ class Tvt(nn.Module):
                 for name in sizes.views
             }
         )
+
         self.words = nn.Embedding(sizes.vocabulary, sizes.width, padding_idx=PAD)
         nn.init.normal_(self.words.weight, std=sizes.width**-0.5)
         self.decoder = nn.ModuleDict(
@@ -311,6 +314,7 @@ class Tvt(nn.Module):
                 )
             }
         )
+
         self.norm = nn.LayerNorm(sizes.width)
         self.head = nn.Linear(sizes.width, sizes.vocabulary)
         self.drop = nn.Dropout(sizes.dropout)
@@ -327,6 +331,7 @@ class Tvt(nn.Module):
         """
         checkpoint = load_checkpoint(path)
         settings = {**checkpoint.settings, **read_config(config)}
+
         if "sizes" not in settings:
             checkpoint.shape("head.weight", "TVT")
             raise InputError(
@@ -339,6 +344,7 @@ class Tvt(nn.Module):
                 f"the sizes in the configuration do not fit: {error}",
                 str(checkpoint.path),
             ) from error
+
         model = cls(sizes)
         load_strictly(model, checkpoint, "TVT")
         return model
@@ -368,6 +374,7 @@ class Tvt(nn.Module):
             for layer in self.encoders[name]:  # type: ignore[union-attr]
                 x = layer(x, masks[name][:, None, None])
             memory[name] = x
+
         layers: Any = self.decoder["layers"]
         pairs = tuple(
             {
@@ -388,9 +395,11 @@ class Tvt(nn.Module):
         length = tokens.shape[1]
         positions = sinusoids(before + length, self.sizes.width, tokens.device)[before:]
         x = self.drop(self.words(tokens) * math.sqrt(self.sizes.width) + positions)
+
         causal = torch.ones(
             length, before + length, dtype=torch.bool, device=tokens.device
         ).tril(before)
+
         layers: Any = self.decoder["layers"]
         past = []
         for i, layer in enumerate(layers):
@@ -402,6 +411,7 @@ class Tvt(nn.Module):
                 state["masks"],
             )
             past.append(pair)
+
         return self.head(self.norm(x)), {
             **state,
             "past": tuple(past),

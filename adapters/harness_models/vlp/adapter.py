@@ -88,6 +88,7 @@ class VlpAdapter(LeftToRight):
             raise HarnessError(
                 "vlp needs features: region features by image (see 'harness show vlp')"
             )
+
         try:
             self.words = WordPiece(
                 vocabulary
@@ -100,6 +101,7 @@ class VlpAdapter(LeftToRight):
             # report a checkpoint of another architecture first
             Vlp.from_checkpoint(path, config)
             raise
+
         settings = {"special_ids": self.words.special(), **read_config(config)}
         self.model = Vlp.from_checkpoint(self.checkpoint, settings)
         if len(self.words) != self.model.sizes.bert.vocabulary:
@@ -108,10 +110,12 @@ class VlpAdapter(LeftToRight):
                 f"{self.model.sizes.bert.vocabulary}",
                 str(self.words.path),
             )
+
         self.regions = open_regions(
             features if features is not None else beside["features"], boxes
         )
         self.context = 2 + int(beside.get("regions", REGIONS))
+
         self.device = torch.device(device)
         self.model.to(self.device, torch_dtype(dtype))
         self.step = VlpStep(self.model)
@@ -163,12 +167,14 @@ class VlpAdapter(LeftToRight):
                     f"the checkpoint takes {expected[0]} and {expected[1]}",
                     self.regions.name,
                 )
+
         if len(shapes) > 1:
             raise InputError(
                 "images differ in their number of regions: "
                 f"{sorted(s[0][0] for s in shapes)}",
                 self.regions.name,
             )
+
         regions = torch.from_numpy(np.stack([item.features for item in inputs])).to(
             self.device
         )

@@ -35,6 +35,7 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
     trace = search(step, decoding, batch)
     count = decoding.candidates or 1
     stop = batch.stop[0]
+
     examples = []
     for e in range(len(batch)):
         ranked = _finals(trace, e, stop, decoding.length_penalty)[:count]
@@ -75,11 +76,13 @@ def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Trace:
         raise HarnessError(
             f"decoding: {beams} beams for {decoding.candidates} candidates; raise beams"
         )
+
     logits, state = step(batch.start, batch.state)
     if logits.shape[-1] < beams:
         raise HarnessError(
             f"decoding: {beams} beams for a vocabulary of {logits.shape[-1]}"
         )
+
     base = torch.arange(total, device=logits.device)[:, None] * beams
     history: list[TraceStep] = []
     texts: list[list[int]] = [[] for _ in range(total * beams)]
@@ -107,10 +110,12 @@ def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Trace:
         tokens = ids.reshape(total, -1).gather(1, flat)
         rows = (parents + (base if history else base // beams)).reshape(-1)
         history.append(TraceStep.of(scores, tokens, parents, logits[rows]))
+
         texts = [
             [*texts[row], token]
             for row, token in zip(rows.tolist(), tokens.reshape(-1).tolist())
         ]
+
         if position + 1 < limit:
             logits, state = step(tokens.reshape(-1), reorder(step, state, rows))
     return Trace(history)
@@ -137,6 +142,7 @@ def _forbid(
             }
             if again:
                 log_probs[row, sorted(again)] += _PENALTY
+
     if position < int(decoding.options.get("min_length", 0)):
         log_probs[:, stop] = _PENALTY
 
@@ -152,6 +158,7 @@ def _finals(
     tokens = trace.tokens[e]
     all_ended = (tokens == stop).all(axis=1)
     last = int(np.argmax(all_ended)) if all_ended.any() else len(tokens) - 1
+
     ranked = []
     for t in range(last + 1):
         for k in range(tokens.shape[1]):

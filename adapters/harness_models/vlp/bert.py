@@ -110,8 +110,10 @@ class Layer(nn.Module):
         value = self._project("value", x)
         if past is not None:
             key, value = past.put(index, key, value)
+
         x = x[:, first:]
         mask = mask if mask is None else mask[first:]
+
         query = self.queries(x)
         key = key.transpose(1, 2)
         value = value.transpose(1, 2)

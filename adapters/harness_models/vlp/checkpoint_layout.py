@@ -35,6 +35,7 @@ def renamed_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tens
         ): v
         for k, v in tensors.items()
     }
+
     table = "bert.embeddings.token_type_embeddings.weight"
     if table in result and len(result[table]) == 2:
         result[table] = result[table][[0, 1, 0, 0, 0, 1]]
@@ -92,6 +93,7 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> VlpSizes:
         width // 64 if width % 64 == 0 else None,
         path,
     )
+
     shapes = {
         "vocab_size": vocabulary,
         "hidden_size": width,
@@ -99,6 +101,7 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> VlpSizes:
         "intermediate_size": inner,
     }
     must_agree(settings, {**shapes, "max_position_embeddings": positions}, path)
+
     new_segment_ids = bool(settings.get("new_segment_ids", True))
     if segments < (6 if new_segment_ids else 2):
         raise InputError(
@@ -106,6 +109,7 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> VlpSizes:
             "or at least 2 with new_segment_ids: false",
             path,
         )
+
     special = {**SPECIAL_IDS, **settings.get("special_ids", {})}
     beyond = {name: i for name, i in special.items() if i >= vocabulary}
     if beyond:
@@ -114,6 +118,7 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> VlpSizes:
             "give special_ids",
             path,
         )
+
     bert = BertSizes(
         vocabulary=vocabulary,
         width=width,

@@ -55,6 +55,7 @@ class Context:
         """
         owner = self.owner[index.to(self.owner.device)]
         layers = self.layers
+
         images = self.images
         left, dense = owner.unique(return_inverse=True)
         if 4 * len(left) <= 3 * images:
@@ -109,11 +110,13 @@ class Context:
         # for its rows.
         query = query * query.shape[-1] ** -0.5
         context = self._by_row(self._by_image(query) @ context_key.transpose(-1, -2))
+
         text = query @ key.transpose(-1, -2)
         if mask is not None:
             text = text.masked_fill(~mask, float("-inf"))
         share = torch.cat([context, text], dim=-1).softmax(-1)
         share = F.dropout(share, dropout) if dropout else share
+
         context, text = share.split([len(self), key.shape[2]], dim=-1)
         return self._by_row(self._by_image(context) @ context_value) + text @ value
 

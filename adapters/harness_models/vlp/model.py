@@ -61,6 +61,7 @@ class Vlp(nn.Module):
         width = sizes.bert.width
         self.bert = Bert(sizes.bert)
         self.cls = Head(sizes.bert)
+
         self.vis_embed = nn.Sequential(
             Linear(sizes.region, sizes.hidden),
             nn.ReLU(),
@@ -71,6 +72,7 @@ class Vlp(nn.Module):
         self.vis_pe_embed = nn.Sequential(
             Linear(sizes.geometry, width), nn.ReLU(), nn.Dropout(sizes.bert.dropout)
         )
+
         self.segments = (4, 5) if sizes.new_segment_ids else (0, 1)
 
     @classmethod
@@ -98,12 +100,15 @@ class Vlp(nn.Module):
         loaded = load_checkpoint(path)
         settings = {**loaded.settings, **read_config(config)}
         settings = {**settings, **settings.get("bert_config", {})}
+
         tensors = resized_positions(
             renamed_tensors(loaded.tensors), settings.get("max_position_embeddings")
         )
         checkpoint = Checkpoint(tensors, loaded.settings, loaded.path)
         sizes = sizes_of(checkpoint, settings)
+
         model = cls(sizes)
+
         words = "bert.embeddings.word_embeddings.weight"
         head = "cls.predictions.decoder.weight"
         if head not in tensors:

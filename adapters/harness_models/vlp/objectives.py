@@ -129,6 +129,7 @@ def cloze_loss(
     )
     # Sums over both kinds of sentences are divided once, so that a hidden word has the
     # same weight in either.
+
     sees_all = torch.rand(len(inputs)) < bidirectional
     losses = []
     for rows, states in (
@@ -149,5 +150,6 @@ def cloze_loss(
                     model.cls(outputs[at]), selection.tokens[at], reduction="sum"
                 )
             )
+
     count = int(hidden.sum())
     return torch.stack(losses).sum() / count, count

@@ -34,6 +34,7 @@ def open_regions(
         return RegionFiles(path=features, boxes=boxes)
     if isinstance(features, Mapping) and set(features) == {"scenes"}:
         return from_scenes(SceneRegions, features["scenes"])
+
     if (
         isinstance(features, Mapping)
         and "path" in features

@@ -94,6 +94,7 @@ class RegionFiles:
         self.path = Path(path)
         self.name = str(path)
         self.boxes = Path(boxes) if boxes is not None else None
+
         if self.path.suffix == ".npz":
             self.layout = "npz"
         elif self.path.is_dir():
@@ -106,6 +107,7 @@ class RegionFiles:
                 "or the prefix of <prefix>_feat<ddd>.h5 shards",
                 str(path),
             )
+
         if self.layout != "npz" and (self.boxes is None or not self.boxes.is_file()):
             raise InputError(
                 "region features need the h5 file of boxes (boxes: FILE)", str(path)
@@ -135,6 +137,7 @@ class RegionFiles:
         """
         stem = Path(example.media).stem if example.media else example.id
         features, classes, boxes = self._arrays(stem, example)
+
         if (
             features.ndim != 2
             or not len(features) == len(classes) == len(boxes)
@@ -145,6 +148,7 @@ class RegionFiles:
                 f"classes {classes.shape} and boxes {boxes.shape} do not match",
                 str(self.path),
             )
+
         regions = Regions(
             np.asarray(features, dtype=np.float32), geometry(boxes, classes)
         )
@@ -176,6 +180,7 @@ class RegionFiles:
                     archive[f"{stem}.cls"],
                     archive[f"{stem}.bbox"],
                 )
+
         assert self.boxes is not None
         boxes = self._h5(self.boxes, stem, example)
         if self.layout == "npy":
@@ -189,6 +194,8 @@ class RegionFiles:
                     np.load(files[1], allow_pickle=False),
                     boxes,
                 )
+
+        # The shards are named by the last three digits of the image.
         digits = stem[-3:]
         feat, cls = (
             self.path.with_name(f"{self.path.name}_{kind}{digits}.h5")

@@ -44,6 +44,7 @@ class SceneRegions:
             raise HarnessError(
                 f"scenes: grid is a whole number of windows from 2 to 9; found {grid!r}"
             )
+
         self.network = EfficientNetLite0(view=view)
         half = SIZE // 2
         offsets = np.linspace(0, SIZE - half, grid).round().astype(int).tolist()
@@ -51,6 +52,7 @@ class SceneRegions:
             (0, 0, SIZE, SIZE),
             *((x, y, x + half, y + half) for y in offsets for x in offsets),
         ]
+
         self.widths = (WIDTHS[view], 6 + HUES + 1)
         """Widths of a region's feature and of its geometry vector."""
         self.name = f"scenes:{VERSION}:efficientnet-lite0:{view}:{grid}"
@@ -88,8 +90,10 @@ class SceneRegions:
             w.repeat(SIZE // w.shape[1], axis=1).repeat(SIZE // w.shape[2], axis=2)
             for w in windows
         ]
+
         features = np.stack([self.network(window) for window in enlarged], axis=1)
         classes = np.stack([hue_shares(window) for window in windows], axis=1)
+
         for rows, shares in zip(features, classes):
             best = shares.argmax(1)
             boxes = np.column_stack([self.boxes, best, shares.max(1)]).astype(
@@ -115,13 +119,16 @@ def hue_shares(pictures: np.ndarray) -> np.ndarray:
     flat = pictures.reshape(len(pictures), -1, 3).astype(np.int64)
     high = flat.max(-1)
     low = flat.min(-1)
+
     spread = np.maximum(high - low, 1)
     red, green, blue = np.moveaxis(flat, -1, 0)
+
     hue = np.where(
         high == red,
         (green - blue) / spread % 6,
         np.where(high == green, (blue - red) / spread + 2, (red - green) / spread + 4),
     )  # sixths of the circle
+
     step = np.where(
         high - low < _GREY, HUES, (hue * (HUES / 6) + 0.5).astype(np.int64) % HUES
     )

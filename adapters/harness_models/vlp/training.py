@@ -110,20 +110,24 @@ class VlpTraining(CaptionTraining):
             lambda folder: (folder / "vocab.txt").write_text(lines, encoding="utf-8"),
             WordPiece,
         )
+
         self.tokens = [
             [*self.words.encode(text), self.words.ids["[SEP]"]]
             for _, text in self.pairs
         ]
+
         rows = read_regions(self.recipe, self.examples)
         first = next(iter(rows.values()))
         self.count = len(first.features)
         self.widths = (first.features.shape[1], first.geometry.shape[1])
+
         longest = max(map(len, self.tokens)) + self.count + 2
         if longest > self.sizes["positions"]:
             raise HarnessError(
                 f"vlp: {longest} slots of regions and words do not fit "
                 f"{self.sizes['positions']} positions"
             )
+
         self.standard = Standardiser.fit(
             np.concatenate([row.features for row in rows.values()])
         )
@@ -147,6 +151,7 @@ class VlpTraining(CaptionTraining):
         regions, geometry = map(
             torch.stack, zip(*(self.inputs[self.pairs[i][0]] for i in batch))
         )
+
         sentences = Sentences(tokens, lengths, regions, geometry)
         if isinstance(recipe.masked, str):
             return paired_loss(self.model, sentences)
@@ -205,10 +210,12 @@ def build_model(
         segments=6,
         dropout=sizes["dropout"],
     )
+
     if bert.width % bert.heads:
         raise HarnessError(
             f"vlp: heads must divide the width {bert.width}; found {bert.heads}"
         )
+
     model = Vlp(
         VlpSizes(
             bert=bert,
@@ -218,6 +225,7 @@ def build_model(
             special_ids=words.special(),
         )
     )
+
     for layer in (*model.bert.modules(), *model.cls.modules()):
         if isinstance(layer, (nn.Linear, nn.Embedding)):
             nn.init.normal_(layer.weight, std=0.02)

@@ -90,10 +90,12 @@ class GeneratedAnswers(Wrapper):
             )
             for example in examples
         ]
+
         questions = [
             self._ask(example, order) for example, order in zip(examples, orders)
         ]
         decoding = Decoding(candidates=1, max_length=self.max_length)
+
         for example, order, result in zip(
             examples,
             orders,
@@ -103,6 +105,7 @@ class GeneratedAnswers(Wrapper):
                 raise HarnessError(
                     f"{self.kind}: example '{example.id}': {result.reason}"
                 )
+
             text = (result.candidates if isinstance(result, Generation) else result)[0]
             options = [example.references[k] for k in order]
             position = read_answer(
@@ -112,6 +115,7 @@ class GeneratedAnswers(Wrapper):
                 else options,
                 options,
             )
+
             yield [
                 _scores(reference, position is not None and k == order[position])
                 for k, reference in enumerate(example.references)
@@ -124,6 +128,7 @@ class GeneratedAnswers(Wrapper):
             f"{letter}. {option}"
             for letter, option in zip(string.ascii_uppercase, options)
         )
+
         meta = {
             **example.meta,
             "options": listing if self.by == "letter" else " or ".join(options),
@@ -176,6 +181,7 @@ def read_answer(text: str, labels: Sequence[str], options: Sequence[str]) -> int
     plain = _MARKUP.sub("", text).strip()
     names = [_MARKUP.sub("", label).strip().rstrip(".") for label in labels]
     end = r"(?!\w)" if list(labels) == list(options) else r"(?=\s*(?:[.,:;\n]|$))"
+
     match = re.match(
         f"{_LEAD}({'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))}){end}",
         plain,

@@ -54,6 +54,7 @@ class Cleaned(Wrapper):
                 parameter="clean",
                 value=clean,
             )
+
         self.model: Any = resolve("adapters", model)
         if isinstance(self.model, GeneratesUnordered):
             self.generate_unordered = self._pass_on

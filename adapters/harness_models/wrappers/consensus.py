@@ -124,6 +124,7 @@ class Consensus:
                 seeds[part],
                 lambda k, result, put=arrived.put: put((k, result)),
             )
+
             with ThreadPoolExecutor(1) as pool:
                 answers = pool.submit(self.model.generate_unordered, *request)
                 # the last one
@@ -149,6 +150,7 @@ class Consensus:
         sets = [
             () if isinstance(item, Failure) else _captions(item) for item in results
         ]
+
         verdicts = iter(
             self.summariser.summaries([captions for captions in sets if captions])
         )

@@ -93,6 +93,7 @@ def check_settings(decoding: Mapping[str, Any]) -> dict[str, Any]:
     expected = f"expected some of {', '.join(SETTINGS)}"
     if not isinstance(decoding, Mapping) or not decoding:
         raise HarnessError(f"with-decoding: decoding is {decoding!r}; {expected}")
+
     for name, value in decoding.items():
         if name not in SETTINGS:
             hint = did_you_mean(str(name), SETTINGS)
@@ -104,6 +105,7 @@ def check_settings(decoding: Mapping[str, Any]) -> dict[str, Any]:
                 f"with-decoding: {name} is a list; an axis belongs to the decoding "
                 "of the run"
             )
+
     return {name: convert_setting(name, value) for name, value in decoding.items()}
 
 

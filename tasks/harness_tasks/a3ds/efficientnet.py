@@ -94,6 +94,7 @@ class EfficientNetLite0:
             x = ((pixels - mean) / deviation).contiguous(
                 memory_format=torch.channels_last
             )
+
             x = self._conv("_conv_stem", x, 2).clamp_(0, 6)
             block = 0
             for stride, repeats in _STAGES[
@@ -102,6 +103,7 @@ class EfficientNetLite0:
                 for index in range(repeats):
                     x = self._block(block, x, stride if index == 0 else 1)
                     block += 1
+
             if self.view == "middle":
                 return (
                     torch.nn.functional.adaptive_avg_pool2d(x, (2, 4))
@@ -131,10 +133,13 @@ class EfficientNetLite0:
         weight, bias = self._weights[name]
         kernel = weight.shape[-1]
         groups = x.shape[1] if weight.shape[1] == 1 else 1
+
         if stride == 1:
             return functional.conv2d(
                 x, weight, bias, padding=kernel // 2, groups=groups
             )
+
+        # With a stride TensorFlow pads more at the end than at the start.
         before = [
             max((-(-size // stride) - 1) * stride + kernel - size, 0)
             for size in x.shape[2:]
@@ -145,6 +150,7 @@ class EfficientNetLite0:
             before[0] // 2,
             before[0] - before[0] // 2,
         ]
+
         return functional.conv2d(
             functional.pad(x, pad), weight, bias, stride=stride, groups=groups
         )
@@ -165,6 +171,7 @@ def _fold_normalisation(
             after[f"{name}_expand_conv"] = f"{name}_bn0"
         after[f"{name}_depthwise_conv"] = f"{name}_bn1"
         after[f"{name}_project_conv"] = f"{name}_bn2"
+
     try:
         folded = {}
         for conv, norm in after.items():

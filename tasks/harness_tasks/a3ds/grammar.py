@@ -57,11 +57,13 @@ def _short() -> list[str]:
         for word in ("scale", "object_hue")
         for position in _PLACE
     ]
+
     objects = [f"a {phrase}" for phrase in (*plain, *placed)]
     statements = [
         f"the <shape> is {attribute}"
         for attribute in (*_PLACE, "<scale>", "<object_hue>")
     ]
+
     return [*(f"there is {phrase}" for phrase in objects), *objects, *statements]
 
 

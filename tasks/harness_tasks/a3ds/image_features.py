@@ -71,6 +71,7 @@ class NetworkFeatures:
                 (scene, len(self._table) + k) for k, scene in enumerate(new)
             )
             self._table = np.concatenate([self._table, *blocks])
+
         return self._table[[self._rows[scene] for scene in scenes]].reshape(
             -1, self.width
         )
@@ -126,6 +127,7 @@ def _read_table(path: Path) -> np.ndarray:
     """
     if path.suffix == ".npy":
         return np.load(path, mmap_mode="r", allow_pickle=False)
+
     torch = require("torch", extra="a3ds", needed_by="the reader of feature tensors")
     if path.suffix == ".safetensors":
         from safetensors.torch import load_file
@@ -134,6 +136,7 @@ def _read_table(path: Path) -> np.ndarray:
         if len(tensors) != 1:
             raise InputError(f"{len(tensors)} tensors, expected one", str(path))
         return tensors[0].numpy()
+
     try:
         tensor = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
     except Exception as error:
@@ -141,6 +144,7 @@ def _read_table(path: Path) -> np.ndarray:
         raise InputError(
             f"not a stored tensor ({str(error).splitlines()[0]})", str(path)
         ) from error
+
     if not isinstance(tensor, torch.Tensor):
         raise InputError(
             f"holds a {type(tensor).__name__}, expected one tensor", str(path)

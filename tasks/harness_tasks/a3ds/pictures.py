@@ -46,6 +46,7 @@ class ShapesFile:
             raise InputError(
                 f"not an HDF5 file ({str(error).splitlines()[0]})", str(path)
             ) from None
+
         expected = {"images": (N_SCENES, 64, 64, 3), "labels": (N_SCENES, 6)}
         for key, shape in expected.items():
             if key not in file:
@@ -59,10 +60,12 @@ class ShapesFile:
                 raise InputError(
                     f"'{key}' has shape {actual}, expected {shape}", str(path)
                 )
+
         if file["images"].dtype != np.uint8:
             raise InputError(
                 f"'images' has type {file['images'].dtype}, expected uint8", str(path)
             )
+
         self._check_labels(file["labels"])
         self._file = file
         self.name = f"3dshapes.h5:{self.path.stat().st_size}"

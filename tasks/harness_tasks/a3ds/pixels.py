@@ -64,6 +64,7 @@ def features(
         if isinstance(source, str)
         else next(iter(source.items()), ("", {}))
     )
+
     if name not in SOURCES or (not isinstance(source, str) and len(source) != 1):
         raise InputError.of_name(
             "unknown image features",
@@ -72,6 +73,7 @@ def features(
             "expected one of",
             parameter="features",
         )
+
     return _features(
         name,
         json.dumps(options or {}, sort_keys=True),
@@ -89,6 +91,7 @@ def _features(name: str, options_json: str, pictures: str | None) -> ImageFeatur
                 f"'{key}'{did_you_mean(key, SOURCES[name])}",
                 key,
             )
+
     if name == "tensor":
         if "path" not in options:
             raise _options_error(
@@ -96,17 +99,20 @@ def _features(name: str, options_json: str, pictures: str | None) -> ImageFeatur
                 "{tensor: {path: FILE}}"
             )
         return FeatureTensor(**options)
+
     weights = (
         existing(options["weights"], "file of weights", parameter="features")
         if "weights" in options
         else None
     )
+
     if name == "efficientnet-lite0":
         from harness_tasks.a3ds.efficientnet import WIDTHS, EfficientNetLite0
 
         network = EfficientNetLite0(weights, options.get("view", "middle"))
         label = f"efficientnet-lite0:{network.view}:{_digest(network.path)}"
         return NetworkFeatures(images(pictures), network, label, WIDTHS[network.view])
+
     if weights is None:
         raise _options_error(
             "image features 'resnet50' need local weights: {resnet50: {weights: FILE}}"

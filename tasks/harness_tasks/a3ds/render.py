@@ -84,9 +84,11 @@ def _box(
         at_high = (high - origin) / rays
     near = np.minimum(at_low, at_high)
     far = np.maximum(at_low, at_high)
+
     axis = near.argmax(-1)
     enter = near.max(-1)
     leave = far.min(-1)
+
     hit = (enter <= leave) & (enter > 1e-6)
     normal = np.zeros_like(rays)
     rows = np.arange(len(rays))
@@ -169,6 +171,7 @@ def _object(origin: np.ndarray, rays: np.ndarray, shape: int, scale: float) -> H
     if shape == 2:
         radius = 0.74 * scale
         return _sphere(origin, rays, np.array([0.0, radius, 0.0]), radius)
+
     radius = 0.5 * scale
     height = 1.75 * scale
     ends = [
@@ -277,12 +280,15 @@ def _geometry(scale_index: int, shape: int, orientation: int) -> np.ndarray:
     hidden[shaded] = _shadow(points[shaded] + [0.0, 1e-4, 0.0], lamp, shape, scale)
     shade = _shade(points, normals, lamp, hidden)
     shade[on_room] *= _corners(points[on_room])
+
+    # Each material has the light of the pixels that show it.
     weights[on_room & is_floor, 0] = shade[on_room & is_floor]
     weights[on_room & ~is_floor, 1] = shade[on_room & ~is_floor]
     weights[on_object, 2] = shade[on_object]
     weights[on_object, 3] = _highlight(
         points[on_object], normals[on_object], rays[on_object], lamp
     )
+
     grid = weights.reshape(SIZE, _RAYS, SIZE, _RAYS, _MATERIALS).mean((1, 3))
     return grid.reshape(SIZE * SIZE, _MATERIALS).astype(np.float32)
 

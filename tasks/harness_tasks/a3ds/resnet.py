@@ -46,6 +46,8 @@ class ResNet50:
                 f"holds a {type(state).__name__}, expected a state dict of ResNet-50",
                 str(weights),
             )
+
+        # A forward pass finds a key that is missing.
         self._state = state
         try:
             self._network(torch.zeros(1, 3, 32, 32))
@@ -64,6 +66,7 @@ class ResNet50:
             x = functional.interpolate(x, size=256, mode="bilinear", antialias=True)[
                 :, :, 16:240, 16:240
             ]
+
             mean = torch.tensor([0.485, 0.456, 0.406])
             deviation = torch.tensor([0.229, 0.224, 0.225])
             return self._network(

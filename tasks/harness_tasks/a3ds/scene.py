@@ -155,6 +155,7 @@ def scene_id(values: Mapping[str, int] | Sequence[int]) -> int:
                     value=name,
                 )
         values = [values.get(name, -1) for name in FACTORS]
+
     if len(values) != 6 or any(
         not 0 <= value < size for value, size in zip(values, SIZES)
     ):

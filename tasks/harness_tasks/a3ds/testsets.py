@@ -55,6 +55,7 @@ def set_names(names: str | Iterable[str] | None) -> list[str]:
     """
     if names is None:
         return list(SETS)
+
     out: list[str] = []
     for name in [names] if isinstance(names, str) else names:
         sets = [key for key in SETS if key == name or key.split("/")[0] == name]
@@ -112,9 +113,11 @@ def pairs(
             parameter="count",
             value=count,
         )
+
     random = np.random.default_rng([seed, list(SETS).index(name)])
     shared = SETS[name]
     blocks: list[np.ndarray] = []
+
     while sum(map(len, blocks)) < count:
         blocks.append(_block(random, shared, outside))
     return np.concatenate(blocks)[:count]
@@ -132,17 +135,20 @@ def _block(
     targets = random.integers(0, N_SCENES, size)
     values = indices(targets)
     equal = np.zeros((size, 6), dtype=bool)
+
     if isinstance(shared, int):
         equal[
             np.arange(size)[:, None], random.random((size, 6)).argsort(1)[:, :shared]
         ] = True
     else:
         equal[:, list(shared)] = True
+
     uniform = random.random((size, 6))
     sizes = np.array(SIZES)
     if outside == "free":
         drawn = (uniform * sizes).astype(np.int64)
     else:
         drawn = (values + 1 + (uniform * (sizes - 1)).astype(np.int64)) % sizes
+
     distractors = np.where(equal, values, drawn) @ np.array(STRIDES)
     return np.stack([targets, distractors], axis=1)[targets != distractors]

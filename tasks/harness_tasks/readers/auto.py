@@ -109,14 +109,17 @@ class AutoReader:
         self.formats: list[str] = []
         self.readers: dict[str, Reader] = {}
         self.limit_references = limit_references
+
         params = {
             "limit_references": limit_references if len(paths) == 1 else None,
             "allow_empty": allow_empty,
         }
+
         for item in dict.fromkeys(map(str, paths)):
             form, reader = _format(
                 existing_captions(item, "file of references"), check_mapping(columns)
             )
+
             optional = {
                 "columns": columns,
                 "split": split,
@@ -131,6 +134,7 @@ class AutoReader:
                 for name, value in given.items()
                 if name in inspect.signature(reader).parameters
             }
+
             lacking = {
                 "columns": "columns to name",
                 "split": f"records with a split to select {', '.join(split_names(split))} "
@@ -142,8 +146,10 @@ class AutoReader:
                     raise InputError(
                         f"is a {form} file, which has no {what}", item, parameter=name
                     )
+
             self.formats.append(form)
             self.readers[item] = reader(path=item, **params, **accepted)
+
         self.path = Path(next(iter(self.readers)))
         self.format = self.formats[0]
         self.reader = next(iter(self.readers.values()))
@@ -205,6 +211,7 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
         for name in (value if isinstance(value, list) else [value])
         if name
     ]
+
     # the file is parsed once for all that it may be
     sample = Sample(path, "references", names)
     document = (
@@ -212,15 +219,18 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
         if path.is_file() and files.first_byte(path) == b"{"
         else None
     )
+
     for name, (keys, reader) in OBJECTS.items():
         if document is not None and keys <= set(document):
             return name, reader
     if document is not None and "images" in document:
         return "karpathy", KarpathySplits
+
     first, form = read_form(sample, "references", names).head()
     fields = first.fields if first is not None else {}
     if form.name == "mapping" and not form.key and not _has_columns(fields):
         return ("mapping", TableReader if columns else MappingReader)
+
     if (
         form.name in ("json", "jsonl")
         and "references" in fields
@@ -231,6 +241,7 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
             if not form.key and not columns
             else ("table", TableReader)
         )
+
     if (
         document is not None
         and first is not None
@@ -246,6 +257,7 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
             parameter="path",
             value=str(path),
         )
+
     return (
         "table" if form.name in ("json", "jsonl", "parquet") else form.name
     ), TableReader

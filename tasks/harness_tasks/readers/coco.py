@@ -69,6 +69,7 @@ class CocoCaptions(CaptionFile):
         data = files.load_json(self.path)
         images: dict[str, tuple[str | None, dict[str, Any]]] = {}
         fields: dict[str, None] = {}
+
         for location, record in section(data, "images", str(self.path)):
             key = checks.identity(record.get("id"), location, "id")
             if key in images:
@@ -83,6 +84,7 @@ class CocoCaptions(CaptionFile):
                 }
                 fields |= dict.fromkeys(record)
             images[key] = (with_root(record.get("file_name"), self.media_root), meta)
+
         for name in self.meta:
             if not fields.keys() & {name, name.partition(".")[0]}:
                 raise InputError.of_name(
@@ -93,6 +95,7 @@ class CocoCaptions(CaptionFile):
                     str(self.path),
                     parameter="meta",
                 )
+
         references: dict[str, list[str]] = {key: [] for key in images}
         left_out: Counter[str] = Counter()
         marked: set[str] = set()
@@ -117,10 +120,14 @@ class CocoCaptions(CaptionFile):
                     allow_empty=self.allow_empty,
                 )
             )
+
+        # An image whose references are all marked is left out; one without any is an
+        # error.
         for key in marked:
             if not references[key]:
                 left_out["images without other references"] += 1
                 del images[key]
+
         counter = ReadingCounter()
         examples = examples_by_image(
             images,

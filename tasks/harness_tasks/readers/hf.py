@@ -185,12 +185,14 @@ class HuggingFaceDataset:
                 )
             },
         }
+
         local = self.source.local
         if local is None:
             revision = self._commit or self.requested.revision
             return files.fingerprint(
                 "hf", [], {**params, "name": self.path, "revision": revision}
             )
+
         paths = (
             [local]
             if local.is_file()
@@ -225,8 +227,10 @@ class HuggingFaceDataset:
         names = dataset.column_names
         if names is None:  # a stream without a declared schema
             names = list(next(iter(dataset), {}))
+
         columns = self._columns(names, media_columns(dataset), dataset.features or {})
         self._check_media(dataset, columns.media)
+
         reader = RowReader(
             columns,
             self.allow_empty,
@@ -251,11 +255,14 @@ class HuggingFaceDataset:
             keep_open(self.source, dataset)
             cells = self._cells(dataset, media)
             used.remove(media)
+
         rows = self.source.rows(dataset.select_columns(used))
         texts = iter(cells) if cells is not None else repeat(None)
+
         for number, (row, text) in enumerate(zip(rows, texts), 1):
             if any(row[name] != value for name, value in self.where.items()):
                 continue
+
             if media:
                 row[media] = (
                     text
@@ -277,6 +284,7 @@ class HuggingFaceDataset:
         path = str(cell.get("path") or "")
         if cell.get("bytes") is None:
             return path
+
         content = encoded_content(cell, f"{self.path}: row {number}")
         return str(
             store_media(
@@ -295,6 +303,7 @@ class HuggingFaceDataset:
             paths = chunk.field("path").to_pylist()
             empty = chunk.is_null().to_pylist()
             embedded = chunk.field("bytes").is_valid().to_pylist()
+
             for offset, path in enumerate(paths):
                 row = start + offset
                 if empty[offset] or (not path and not embedded[offset]):
@@ -321,6 +330,7 @@ class HuggingFaceDataset:
                     where=self.path,
                     parameter="where",
                 )
+
         usual: dict[str, Any] = {"split": None}
         for name, alternatives in self.mapping.items():
             usual[name] = alternatives and self._alternative(
@@ -328,6 +338,7 @@ class HuggingFaceDataset:
             )
         if media:
             usual["media"] = media[0]
+
         typical = {name: _typical_value(features.get(name)) for name in present}
         return find_columns({**usual, **self.columns}, [typical], self.path)
 
@@ -342,6 +353,7 @@ class HuggingFaceDataset:
             or getattr(feature, "dtype", "") in ("string", "large_string", "null")
         ):
             return
+
         kind = type(feature).__name__
         expected = (
             "expected names, or one image, video or sound per row (columns: {media: "
@@ -366,6 +378,7 @@ class HuggingFaceDataset:
                 and any(re.fullmatch(choice.replace("*", ".*"), p) for p in present)
             ):
                 return choice
+
         if name == "media":
             return None
         reason = (

@@ -73,6 +73,7 @@ class KarpathySplits(CaptionFile):
         check_splits(
             self.splits, [row.fields.get("split") for row in rows], str(self.path)
         )
+
         images: dict[str, tuple[str | None, dict[str, Any]]] = {}
         references: dict[str, list[str]] = {}
         for location, record in rows:
@@ -94,6 +95,7 @@ class KarpathySplits(CaptionFile):
                     record.get("sentences", []), f"{location}, sentences"
                 )
             ]
+
         counter = ReadingCounter()
         examples = examples_by_image(
             images,

@@ -94,12 +94,14 @@ class Lines:
             _reader(item)
             for item in ([of] if isinstance(of, Mapping) else list(of or ()))
         ]
+
         if not self.paths and not self.readers:
             raise InputError(
                 "the corpus is missing; expected 'path' (one or several files) "
                 "or 'of' (another reader)",
                 "lines",
             )
+
         self.blank = blank
         self.distinct = bool(distinct)
         self.block = block
@@ -159,6 +161,7 @@ class Lines:
             for example in reader
             for text in example.references
         ]
+
         lines = self._filter_lines(corpus)
         if self.shuffle is not None:
             lines = [
@@ -167,6 +170,7 @@ class Lines:
                 .permutation(len(lines))
                 .tolist()
             ]
+
         left = f"{len(lines)} of {len(corpus)} lines are left after filtering"
         if self.offset >= len(lines):
             raise InputError(
@@ -175,6 +179,7 @@ class Lines:
                 parameter="offset",
                 value=self.offset,
             )
+
         selected_lines = lines[
             self.offset : None if self.limit is None else self.offset + self.limit
         ]
@@ -185,6 +190,7 @@ class Lines:
                 parameter="limit",
                 value=self.limit,
             )
+
         return selected_lines
 
     def _filter_lines(self, lines: list[str]) -> list[str]:

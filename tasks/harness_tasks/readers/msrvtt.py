@@ -93,6 +93,7 @@ class MsrVtt(CaptionFile):
                 name: record[name] for name in ("category", "split") if name in record
             }
             videos[key] = (with_root(f"{key}{self.suffix}", self.media_root), meta)
+
         references: dict[str, list[str]] = {key: [] for key in videos}
         for location, record in section(data, "sentences", str(self.path)):
             key = checks.identity(record.get("video_id"), location, "video_id")
@@ -111,6 +112,7 @@ class MsrVtt(CaptionFile):
                     "which 'videos' does not list",
                     location,
                 )
+
         counter = ReadingCounter()
         examples = examples_by_image(
             videos,

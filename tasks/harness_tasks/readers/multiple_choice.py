@@ -76,6 +76,7 @@ class ChoiceReader:
             else list(path)
         )
         self.paths = [files.existing(item, "file of choices") for item in paths]
+
         names = [_stem(item) for item in self.paths]
         if not names or len(set(names)) < len(names):
             raise InputError(
@@ -83,6 +84,7 @@ class ChoiceReader:
                 "expected one or several of different names",
                 parameter="path",
             )
+
         self.options = None if options is None else list(options)
         self.columns: Values = {name: name for name in COLUMNS}
         for name, column in (columns or {}).items():
@@ -94,12 +96,14 @@ class ChoiceReader:
         self.answer = answer
         self.blind = bool(blind)
         self.media_root = media_root
+
         if blank is not None and not blind:
             raise InputError(
                 "blank is the media of the repetitions of blind: true; blind is false",
                 parameter="blank",
                 value=blank,
             )
+
         self.blank = with_root(blank, media_root)
 
     def fingerprint(self) -> str:
@@ -159,6 +163,7 @@ class ChoiceReader:
         if not _is_one_object(path):
             yield from files.records(path)
             return
+
         value = files.load_json(path)
         if not isinstance(value, dict) or not all(
             isinstance(item, dict) for item in value.values()
@@ -168,6 +173,7 @@ class ChoiceReader:
                 "or an object of records by their ids",
                 str(path),
             )
+
         name = self.columns["id"]
         for key, item in value.items():
             yield files.Record(f"{path}: {key}", {name: key, **item})
@@ -182,6 +188,7 @@ class ChoiceReader:
         if isinstance(names, str):
             yield self._example(number, fields, location)
             return
+
         options = self._options(fields, location)
         if len(names) != len(options):
             raise InputError(
@@ -189,6 +196,7 @@ class ChoiceReader:
                 "expected one option per image",
                 location,
             )
+
         identity = fields.get(self.columns["id"])
         name = str(number if identity is None else identity)
         used = {
@@ -198,6 +206,7 @@ class ChoiceReader:
             *_as_list(self.columns["options"]),
         }
         meta = {key: value for key, value in fields.items() if key not in used}
+
         for k, column in enumerate(names):
             media = with_root(
                 checks.check_text(fields.get(column), location, what="media name"),
@@ -215,6 +224,7 @@ class ChoiceReader:
         options = self._options(fields, location)
         first = self._correct(options, fields, location)
         names = self.columns
+
         identity = fields.get(names["id"])
         used = {
             names["id"],
@@ -223,6 +233,7 @@ class ChoiceReader:
             names["source"],
             *_as_list(names["options"]),
         }
+
         media = fields.get(names["media"])
         source = fields.get(names["source"])
         if media is not None:
@@ -247,12 +258,14 @@ class ChoiceReader:
             values = fields.get(self.columns["options"])
         else:
             values = [fields.get(name) for name in self.columns["options"]]
+
         if not isinstance(values, (list, tuple)) or len(values) < 2:
             raise InputError(
                 f"the options (column {self.columns['options']!r}) "
                 f"are {values!r:.60}; expected a list of at least 2 texts",
                 location,
             )
+
         texts = [checks.caption(value, location, what="option") for value in values]
         if len(set(texts)) != len(texts):
             raise InputError("two options of the record are equal", location)
@@ -271,6 +284,7 @@ class ChoiceReader:
             and 0 <= value < len(options)
         ):
             return value
+
         if isinstance(value, str) and value in options:
             return options.index(value)
         raise InputError(
@@ -294,6 +308,7 @@ def _is_one_object(path: Path) -> bool:
     """
     if files.is_parquet(path) or files.first_byte(path) != b"{":
         return False
+
     with files.open_binary(path) as file:
         line = file.readline()
     try:

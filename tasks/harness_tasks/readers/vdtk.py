@@ -58,6 +58,7 @@ class VdtkList(CaptionFile):
             if key in seen:
                 raise InputError(f"the id '{key}' occurs twice", location)
             seen.add(key)
+
             value = record.get("references")
             if not isinstance(value, list):
                 raise InputError(
@@ -69,6 +70,7 @@ class VdtkList(CaptionFile):
             )
             if not references:
                 raise InputError(f"the example '{key}' has no references", location)
+
             media = with_root(
                 record.get("media_path") or record.get("file_name"), self.media_root
             )
@@ -77,6 +79,7 @@ class VdtkList(CaptionFile):
                 for name, value in record.items()
                 if name not in _OTHER_FIELDS
             }
+
             yield Example(key, references[: self.limit_references], media, None, meta)
 
 

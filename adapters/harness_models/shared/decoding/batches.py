@@ -115,6 +115,7 @@ def in_batches(
         if results is None:
             free_memory()
             continue
+
         batches.fits()
         yield from results
         start += len(batch)

@@ -72,11 +72,13 @@ def diverse_beam_search(
             "decoding: options.groups must divide the number of beams, "
             f"found {groups} groups for {beams} beams"
         )
+
     diversity = float(decoding.options.get("diversity", 0.5))
     if not diversity >= 0:
         raise HarnessError(
             f"decoding: options.diversity must be 0 or more, found {diversity}"
         )
+
     return _search(step, decoding, batch, groups, diversity)
 
 
@@ -89,6 +91,7 @@ def _beams(decoding: Decoding) -> int:
             f"{candidates} asked for; "
             "raise beams, or set options.repeat to get the best one each time"
         )
+
     if decoding.options.get("early_stopping", "never") not in EARLY_STOPPING:
         raise HarnessError(
             "decoding: options.early_stopping is one of never, heuristic, true; "
@@ -191,6 +194,7 @@ def _search(
     limit = decoding.max_length or batch.max_length
     width = beams // groups
     total = len(batch)
+
     logits, state = step(batch.start, batch.state)
     device = logits.device
     # The prefix is computed once per example. All beams of an example start from it,
@@ -199,6 +203,7 @@ def _search(
     index = torch.arange(total, device=device).repeat_interleave(beams)
     logits = logits.index_select(0, index)
     state = reorder(step, state, index)
+
     stop = torch.tensor(batch.stop, dtype=torch.long, device=device)
     lanes = [_fresh_lane(total, width, limit, device) for _ in range(groups)]
     final = [_Paths.empty(total, width, limit, device) for _ in range(groups)]
@@ -224,10 +229,12 @@ def _search(
             active = active[index]
             lanes = [lane.examples(index) for lane in lanes]
             rows = rows.reshape(-1, beams)[index].reshape(-1)
+
         tokens = torch.cat(
             [lane.live.tokens[:, :, position] for lane in lanes], dim=1
         ).reshape(-1)
         logits, state = step(tokens, reorder(step, state, rows))
+
     for store, lane in zip(final, lanes):
         # Beams alive at the length limit compete with the retired ones under the same
         # normalisation.
@@ -258,6 +265,7 @@ def _advance(
     """
     examples, width = lanes[0].live.scores.shape
     beams = width * len(lanes)
+
     by_beam = logits.reshape(examples, beams, -1)
     allowed = forbid_stop(logits, stop, decoding, position).reshape(examples, beams, -1)
     norms = log_norm(logits).reshape(examples, beams)
@@ -291,6 +299,7 @@ def _advance(
         if penalties is not None:
             penalties.scatter_add_(1, lane.last_tokens, lane.valid.to(penalties.dtype))
         parents.append(parent + g * width)
+
     base = torch.arange(examples, device=logits.device)[:, None] * beams
     return (torch.cat(parents, dim=1) + base).reshape(-1)
 
@@ -314,6 +323,7 @@ def _grow(
     # len(stop) per beam always contain `width` that go on. The candidates are cut per
     # beam first: a sort over width x vocabulary would dominate the search.
     per_beam = min(width + len(stop), size)
+
     values, ids = offered.topk(per_beam, dim=-1)
     sums = (
         lane.live.scores[:, :, None] + (values.double() - norms[:, :, None])
@@ -326,6 +336,7 @@ def _grow(
     parent = order // per_beam
     grown = lane.live.take(parent)
     tokens = ids.reshape(examples, -1).gather(1, order)
+
     rows = (
         torch.arange(examples, device=order.device)[:, None] * width + parent
     ).reshape(-1)
@@ -333,28 +344,34 @@ def _grow(
     grown.scores = sums.gather(1, order)
     grown.lengths = grown.lengths + 1
     grown.tokens[:, :, position] = tokens
+
     grown.log_probs[:, :, position] = log_prob_of(
         parent_logits, tokens.reshape(-1)
     ).reshape(examples, -1)
+
     grown.ranks[:, :, position] = rank_of(parent_logits, tokens.reshape(-1)).reshape(
         examples, -1
     )
+
     lane.last_tokens = tokens[:, :width]
     lane.valid = grown.scores[:, :width] > _NEVER
     # Only an end among the `width` best continuations retires; a lower one would not
     # have been a beam.
     ends = torch.isin(tokens, stop)
     leading = torch.arange(ends.shape[1], device=ends.device) < width
+
     ended = _Paths(
         _normalise_scores(grown, decoding).masked_fill(~(ends & leading), _NEVER),
         *grown._fields()[1:],
     )
     lane.retired = lane.retired.best_of(ended, width)
+
     # the best that do not end, in order
     survivors = ends.long().sort(dim=1, stable=True).indices[:, :width]
     lane.live = grown.take(survivors)
     # With a vocabulary smaller than the beams, ends fill the places of missing
     # continuations; they must not go on.
+
     lane.live.scores = lane.live.scores.masked_fill(ends.gather(1, survivors), _NEVER)
     return parent.gather(1, survivors)
 
@@ -380,11 +397,13 @@ def _freeze(lane: _Lane, decoding: Decoding, length: int, limit: int) -> torch.T
     # to come.
     reach = limit if rule == "never" and alpha > 0 else length
     complete = best == _NEVER
+
     complete |= (
         (worst > _NEVER)
         if rule is True
         else (worst > _NEVER) & (best / float(reach) ** alpha <= worst)
     )
+
     lane.live.scores[complete] = _NEVER
     return complete
 
@@ -395,6 +414,7 @@ def _collect(
     candidates = decoding.candidates or 1
     repeat = bool(decoding.options.get("repeat"))
     count = 1 if repeat else candidates
+
     fields = [tuple(f.cpu().numpy() for f in paths._fields()) for paths in final]
     width = final[0].scores.shape[1]
     examples = []
@@ -416,6 +436,7 @@ def _collect(
                         float(scores[e, k]),
                     )
                 )
+
         if len(hypotheses) < count:
             raise HarnessError(
                 f"beam search found only {len(hypotheses)} of {candidates} "

@@ -69,6 +69,7 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
             "decoding: strategy contrastive needs the hidden vectors of the model, "
             "which this adapter does not give"
         )
+
     alpha = float(decoding.options.get("alpha", ALPHA))
     limit = decoding.max_length or batch.max_length
     logits, state = step(batch.start, batch.state)
@@ -76,6 +77,7 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
     stop = torch.tensor(batch.stop, dtype=torch.long, device=logits.device)
     rows = torch.arange(len(batch))
     record = Record(len(batch), limit)
+
     for position in range(limit):
         # The penalty of a token needs the hidden vector that follows it, which exists
         # only after a step with that token. So all `width` candidates are tried in one
@@ -88,17 +90,21 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
             .softmax(-1)
             .topk(min(decoding.top_k or TOP_K, logits.shape[-1]), dim=-1)
         )
+
         width = ids.shape[1]
         index = torch.arange(len(rows), device=logits.device)
+
         after, state = step(
             ids.reshape(-1), reorder(step, state, index.repeat_interleave(width))
         )
         hidden = _unit(last_hidden()).reshape(len(rows), width, -1)
         likeness = torch.einsum("rkd,rtd->rkt", hidden, earlier).amax(-1)
+
         # A forbidden token (p = 0) could win on unlikeness alone.
         score = ((1 - alpha) * p - alpha * likeness).masked_fill(p == 0, float("-inf"))
         best = score.argmax(-1)
         tokens = ids.gather(-1, best[:, None])[:, 0]
+
         record.add(
             position, rows, logits, tokens, torch.ones(len(rows), dtype=torch.bool)
         )
@@ -112,6 +118,7 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
         state = reorder(step, state, selected)
         earlier = torch.cat([earlier, hidden[index, best][:, None]], dim=1)[alive]
         rows = rows[alive.cpu()]
+
     return Decoded(
         tuple(
             (hypothesis,) * (decoding.candidates or 1)

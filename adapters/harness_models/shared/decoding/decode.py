@@ -91,10 +91,12 @@ def decode(
             "unknown decoding strategy", decoding.strategy, by_name, "strategies are"
         )
     check_decoding(decoding)
+
     if len(batch) == 0:
         return Decoded(())
     if decoding.max_length is None:
         decoding = replace(decoding, max_length=batch.max_length)
+
     with torch.inference_mode():
         return by_name[decoding.strategy](step, decoding, batch)
 
@@ -182,8 +184,11 @@ def rollout(
         # they describe the model, not the search.
         record.add(position, rows[alive], logits, tokens, alive)
         alive = alive & ~torch.isin(tokens, stop).cpu()
+
         if position + 1 == limit or not bool(alive.any()):
             break
+
+        # Fewer rows are copied only when a quarter of them is idle.
         if int(alive.sum()) * 4 <= 3 * len(alive):
             index = torch.nonzero(alive)[:, 0]
             rows = rows[index]
@@ -192,6 +197,7 @@ def rollout(
             tokens = tokens[index]
             state = reorder(step, state, index)
         logits, state = step(tokens, state)
+
     hypotheses = record.hypotheses(set(batch.stop))
     return tuple(
         tuple(hypotheses[e * candidates : (e + 1) * candidates])

@@ -104,11 +104,13 @@ def filtered_probabilities(
     else:
         values = logits
         ids = torch.arange(size, device=logits.device).expand(rows, size)
+
     # float64, and the maximum subtracted: at low temperatures the exponents are large,
     # and a token must not be lost to rounding.
     scaled = values.double()
     scaled = (scaled - scaled.amax(dim=-1, keepdim=True)) / temperature
     mass = scaled.exp()
+
     if top_p is not None and top_p < 1:
         mass = torch.where(_nucleus(mass, top_p), mass, mass.new_zeros(()))
     return mass, ids
@@ -125,6 +127,9 @@ def _nucleus(mass: torch.Tensor, top_p: float) -> torch.Tensor:
     # division of the whole vocabulary.
     goal = mass.sum(-1, keepdim=True) * top_p
     size = mass.shape[-1]
+
+    # Most nuclei are small: a wider prefix is sorted only where a narrow one does not
+    # hold them.
     width = 256
     while width < size:
         top, ids = mass.topk(width, dim=-1)

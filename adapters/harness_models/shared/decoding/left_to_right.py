@@ -185,6 +185,7 @@ class LeftToRight:
                     rows, decoded.generations(self.to_text, keep_stop=self.keep_stop)
                 ):
                     out[i] = generation
+
             return out
 
         return self.measure(list(zip(examples, seeds)), work)
@@ -245,17 +246,20 @@ class LeftToRight:
                 raise InputError(
                     f"example '{example.id}' cannot be scored: {item.reason}"
                 )
+
         scores: list[list[TokenScores]] = [[] for _ in examples]
         with torch.inference_mode():
             for group in self.groups(inputs):
                 prefix = self.prefix(
                     [inputs[i] for i in group], [examples[i] for i in group]
                 )
+
                 flat = [
                     (row, self._tokens(examples[i], t))
                     for row, i in enumerate(group)
                     for t in examples[i].references
                 ]
+
                 for (row, _), score in zip(
                     flat, self._score_forced_tokens(prefix, flat)
                 ):
@@ -287,11 +291,13 @@ class LeftToRight:
         """Yield the scores of pairs from one pass; all tokens are scored in one array,
         because references are short.
         """
+
         lengths = [len(ids) for _, ids in pairs]
         tokens = torch.zeros(len(pairs), max(lengths), dtype=torch.long)
         is_token = torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
         words = torch.tensor([token for _, ids in pairs for token in ids])
         tokens[is_token] = words
+
         logits = self.forced_logits(
             prefix, torch.tensor([owner for owner, _ in pairs]), tokens
         )
@@ -301,6 +307,7 @@ class LeftToRight:
         real = (
             logits.flatten(0, 1) if min(lengths) == max(lengths) else logits[is_token]
         )
+
         log_probs, ranks = forced_scores(real, words)
         ends = np.cumsum(lengths)[:-1]
         for (_, ids), row_log_probs, row_ranks in zip(

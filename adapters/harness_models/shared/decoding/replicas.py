@@ -60,6 +60,7 @@ def spread(items: Sequence[T], replicas: Sequence[Replica[T, R]]) -> Iterator[R]
     ]
     for thread in threads:
         thread.start()
+
     position = 0
     try:
         while position < len(items):
@@ -75,6 +76,7 @@ def spread(items: Sequence[T], replicas: Sequence[Replica[T, R]]) -> Iterator[R]
     finally:
         with shared.change:
             shared.next = len(items)
+
         for thread in threads:
             thread.join()
 
@@ -91,6 +93,7 @@ def _run(
                 return
             shared.next = start + min(replica.size(), -(-left // replicas))
             stop = shared.next
+
         try:
             results = list(replica.work(items[start:stop]))
             if len(results) != stop - start:

@@ -38,6 +38,7 @@ def check_truncation(decoding: Decoding) -> None:
                 parameter=name,
                 value=value,
             )
+
     needed = REQUIRED.get(decoding.strategy)
     if needed and decoding.options.get(needed) is None:
         raise HarnessError(

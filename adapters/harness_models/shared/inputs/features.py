@@ -101,6 +101,7 @@ def _names(example: Example) -> list[str]:
 def _read(path: Path) -> Mapping[str, np.ndarray]:
     if not path.is_file():
         raise InputError("no such feature file", str(path))
+
     if path.suffix == ".safetensors":
         return _by_id(
             read_safetensors(path, "numpy", "reading a .safetensors feature file"), path
@@ -112,8 +113,10 @@ def _read(path: Path) -> Mapping[str, np.ndarray]:
         ):
             arrays = {key: archive[key] for key in archive.files}
         return _by_id(arrays, path)
+
     if path.suffix in (".h5", ".hdf5"):
         return open_h5(path, "features in HDF5")
+
     if path.suffix in (".pkl", ".pickle"):
         from harness_models.shared.weights.safe_unpickle import load_plain_pickle
 
@@ -147,6 +150,7 @@ def _from_pickle(data: Any, path: Path) -> Mapping[str, np.ndarray]:
                 )
             arrays[str(caption["image_id"])] = rows[index]
         return arrays
+
     if isinstance(data, Mapping) and data:
         return {
             str(key): np.asarray(value, dtype=np.float32) for key, value in data.items()

@@ -61,6 +61,7 @@ def from_scenes(kind: type[T], settings: Any) -> T:
         raise HarnessError(
             f"features: scenes is a mapping of settings; found {settings!r}"
         )
+
     names = inspect.signature(kind).parameters
     for name in settings or {}:
         if name not in names:
@@ -123,6 +124,7 @@ class SceneViews:
                 "scenes: frames is at least 2 and stride at least 1; "
                 f"found {frames!r} and {stride!r}"
             )
+
         self.frames = frames
         self.stride = stride
         self.source = pixels.features()

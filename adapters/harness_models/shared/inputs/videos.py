@@ -43,6 +43,7 @@ def open_videos(features: Any, frames: int) -> VideoFeatureFiles | SceneVideos:
         )
     if set(features) == {"scenes"}:
         return from_scenes(SceneVideos, features["scenes"])
+
     unknown = [name for name in features if name not in MODALITIES]
     if unknown:
         raise HarnessError(
@@ -132,8 +133,10 @@ class VideoFeatureFiles:
                     f"the checkpoint takes the modality '{name}'; "
                     f"features has {', '.join(self.paths)}"
                 )
+
             array = self._file(name).array(example)
             path = str(self.paths[name])
+
             if array.ndim != 2 or array.shape[1] != width or not len(array):
                 raise InputError(
                     f"example '{example.id}': features {array.shape}, "
@@ -145,6 +148,7 @@ class VideoFeatureFiles:
                     f"the features of example '{example.id}' contain NaN or infinity",
                     path,
                 )
+
             series.append(
                 np.asarray(
                     array[sampled_frames(len(array), self.frames)], dtype=np.float32

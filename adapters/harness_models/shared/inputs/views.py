@@ -74,14 +74,17 @@ class SemSynAnViews:
         self.path = Path(path)
         if not self.path.is_file():
             raise InputError("no such feature file", str(self.path))
+
         handle = open_h5(self.path, "TVT's feature file")
         groups = [handle[key] for key in handle if hasattr(handle[key], "keys")]
         self.group = groups[0] if len(groups) == 1 else handle
+
         absent = [name for name in self.arrays.values() if name not in self.group]
         if absent:
             raise InputError(
                 f"the file holds no arrays {', '.join(absent)}", str(self.path)
             )
+
         self.widths = {
             view: int(self.group[name].shape[-1]) for view, name in self.arrays.items()
         }
@@ -113,6 +116,7 @@ class SemSynAnViews:
             if "count_features" in self.group
             else None
         )
+
         views = {}
         for view, name in self.arrays.items():
             array = np.asarray(self.group[name][number], dtype=np.float32)

@@ -46,6 +46,7 @@ def open_container(source: Source, noun: str) -> Iterator[Any]:
     name = name_of(source)
     if not isinstance(source, bytes) and not Path(source).is_file():
         raise InputError(f"no such {noun}", name)
+
     with (
         BytesIO(source)
         if isinstance(source, bytes)

@@ -56,6 +56,7 @@ def read_sound(source: Source, rate: int = 16000) -> np.ndarray:
         if not container.streams.audio:
             raise InputError("the file has no sound", name_of(source))
         samples = _resample(container, container.streams.audio[0], rate, source)
+
         if not len(samples):
             raise InputError(
                 "the file has no sound: it holds 0 samples", name_of(source)
@@ -78,6 +79,8 @@ def _resample(container: Any, stream: Any, rate: int, source: Source) -> np.ndar
             raise InputError(
                 f"the sound is longer than {MAX_SECONDS:.0f} s", name_of(source)
             )
+
+    # The resampler holds back the end of the sound until it is asked for it.
     if chunks:
         chunks += [chunk.to_ndarray()[0] for chunk in resampler.resample(None)]
     return (
@@ -98,6 +101,7 @@ def _check_riff(source: Source) -> None:
         with open(source, "rb") as file:
             head = file.read(12)
             size = os.path.getsize(source)
+
     promised = 8 + int.from_bytes(head[4:8], "little")
     if (
         head[:4] == b"RIFF"
@@ -115,6 +119,7 @@ def _check_riff(source: Source) -> None:
 def _check_length(container: Any, seconds: float, source: Source) -> None:
     """Raise :class:`InputError` for a sound that is shorter than its header says."""
     stream = container.streams.audio[0]
+
     promised = (
         float(stream.duration * stream.time_base)
         if stream.duration

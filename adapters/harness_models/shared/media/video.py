@@ -94,15 +94,18 @@ def video_frames(source: Source, count: int = 8, choice: str = "uniform") -> Fra
             raise InputError("the file has no video stream", name_of(source))
         stream = container.streams.video[0]
         stream.thread_type = "AUTO"
+
         times, keys = _packet_times(container, stream, source)
         eligible = keys if choice == "key" else times
         number = min(count, len(eligible)) if choice == "key" else count
         targets = [
             eligible[(2 * i + 1) * len(eligible) // (2 * number)] for i in range(number)
         ]
+
         images = dict(
             _decode_frames(container, stream, sorted(set(targets)), keys, source)
         )
+
         base = float(stream.time_base)
         step = (times[-1] - times[0]) / max(1, len(times) - 1) or float(1 / base) / 25
         return Frames(
@@ -122,24 +125,29 @@ def _packet_times(
     times: set[int] = set()
     keys: set[int] = set()
     last = 0
+
     for packet in container.demux(stream):
         if packet.size == 0:
             continue
         time = packet.pts if packet.pts is not None else packet.dts
         if time is None or packet.is_discard:
             continue
+
         times.add(time)
         last = max(last, time + (packet.duration or 0))
         if packet.is_keyframe:
             keys.add(time)
+
     if not times:
         raise InputError("the video has no frames", name_of(source))
+
     if stream.frames and len(times) < stream.frames:
         raise InputError(
             f"the file is truncated: its header promises {stream.frames} frames, "
             f"it has {len(times)}",
             name_of(source),
         )
+
     _check_duration(container, stream, last, source)
     ordered = sorted(times)
     return ordered, sorted(keys) or ordered[:1]
@@ -180,6 +188,7 @@ def _decode_frames(
         if key > position:
             container.seek(min(key, target), stream=stream, backward=True)
             frames = container.decode(stream)
+
         frame = _first_at(frames, target)
         # the index of some formats (MPEG-TS) leads past the key frame
         if frame is None or frame.pts > target:
@@ -192,6 +201,7 @@ def _decode_frames(
                 f"{float(target * stream.time_base):.2f} s",
                 name_of(source),
             )
+
         position = frame.pts
         yield target, _upright(frame)
 

@@ -31,6 +31,7 @@ class Gpt2Bpe:
                     "merges.txt)",
                     str(file),
                 )
+
         tokenizers = require(
             "tokenizers", extra="models", needed_by="GPT-2's tokenizer"
         )

@@ -28,17 +28,20 @@ def vocabulary_of(texts: Iterable[str], size: int) -> list[str]:
         lowercase=False, strip_accents=False
     )
     split = tokenizers.pre_tokenizers.BertPreTokenizer()
+
     counts = Counter(
         word
         for text in texts
         for word, _ in split.pre_tokenize_str(normaliser.normalize_str(text))
     )
+
     letters = sorted({letter for word in counts for letter in word})
     pieces = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
     words = sorted(
         (word for word in counts if len(word) > 1),
         key=lambda word: (-counts[word], word),
     )
+
     if size < len(pieces):
         raise InputError(
             f"a vocabulary of {size} pieces has no room for the {len(pieces)} single "
@@ -72,6 +75,7 @@ class WordPiece(WordList):
                 "no such WordPiece vocabulary (expected BERT's vocab.txt)",
                 str(self.path),
             )
+
         tokenizers = require("tokenizers", extra="models", needed_by="BERT's tokenizer")
         super().__init__(self.path.read_text(encoding="utf-8").splitlines())
         absent = [name for name in SPECIAL if name not in self.ids]

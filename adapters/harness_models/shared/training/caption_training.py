@@ -99,6 +99,7 @@ class TrainingSet:
         identity = {
             name: value for name, value in asdict(self).items() if name != "epochs"
         }
+
         return Loop(
             model,
             loss,
@@ -191,6 +192,7 @@ class CaptionTraining:
             for name in dict.fromkeys(name for name, _ in self.pairs)
         ]
         """One example per id of the training set, in the order of the captions."""
+
         self.read_data()
         # The initial weights depend on the recipe alone, and a caller's random state is
         # the same after the training as before.

@@ -106,6 +106,7 @@ class Loop:
         self.schedule = schedule
         self.folder = folder
         self.recipe = recipe
+
         self.optimiser = torch.optim.Adam(
             [weight for weight in model.parameters() if weight.requires_grad],
             lr=schedule.learning_rate,
@@ -124,16 +125,19 @@ class Loop:
         if not has_run(self.folder):
             curve.write_text("")
             return
+
         if not resume:
             raise HarnessError(
                 f"{self.folder} holds a run already; choose another folder or use "
                 "--resume"
             )
+
         state = load_state(path)
         if state["recipe"] != self.recipe:
             raise HarnessError(
                 f"{self.folder} holds a run of another recipe; choose another folder"
             )
+
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.epoch = int(state["epoch"])
@@ -161,6 +165,7 @@ class Loop:
         schedule = self.schedule
         seed = derive(schedule.seed, "epoch", self.epoch)
         torch.manual_seed(seed)
+
         rate = schedule.learning_rate * schedule.decay**self.epoch
         for group in self.optimiser.param_groups:
             group["lr"] = rate
@@ -170,6 +175,7 @@ class Loop:
         self.model.train()
         total = 0.0
         tokens = 0
+
         for start in range(0, len(order), schedule.batch):
             loss, count = self.loss(order[start : start + schedule.batch])
             take_step(
@@ -182,6 +188,7 @@ class Loop:
             # tokens, not over batches.
             total = total + float(loss.detach()) * count
             tokens = tokens + count
+
         self.epoch += 1
         row = {
             "epoch": self.epoch,
@@ -189,6 +196,7 @@ class Loop:
             "learning_rate": rate,
             **self.extra(),
         }
+
         with (self.folder / "curve.jsonl").open("a") as log:
             log.write(json.dumps(row) + "\n")
         self._save()

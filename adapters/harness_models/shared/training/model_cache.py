@@ -74,6 +74,7 @@ def get_or_train(
             "set HARNESS_CACHE to another one",
             str(damaged),
         )
+
     partial = folder.with_name(f"{key}.partial")
     lock = folder.with_name(f"{key}.lock")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -85,11 +86,13 @@ def get_or_train(
         if damaged is not None:
             _log.warning("note: %s is damaged; training %s again", damaged, noun)
             shutil.rmtree(folder)
+
         # What lies here was left by a killed process; the lock is ours, so nobody
         # writes into it any more.
         if not resumable:
             shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(exist_ok=True)
+
         try:
             _log.warning("training %s; it will be kept in %s", noun, folder.parent)
             with bar(f"training {noun}", total) as advance:
@@ -97,6 +100,7 @@ def get_or_train(
         except Exception:  # not BaseException: an interrupted training can be resumed
             shutil.rmtree(partial, ignore_errors=True)
             raise
+
         record_checksums(partial)
         os.replace(partial, folder)
         lock.unlink()  # processes that still wait on the lock find the folder

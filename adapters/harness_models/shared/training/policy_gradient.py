@@ -57,6 +57,7 @@ def sample_tokens(
     out = torch.full((rows, length), fill)
     ended = torch.zeros(rows, dtype=torch.bool)
     last = start
+
     with torch.no_grad():
         for position in range(length):
             logits, state = step(last, state)
@@ -67,6 +68,7 @@ def sample_tokens(
                     logits.float().softmax(-1), 1, generator=generator
                 )[:, 0]
             )
+
             out[:, position] = torch.where(ended, fill, last)
             ended |= torch.isin(last, ends)
             if bool(ended.all()):

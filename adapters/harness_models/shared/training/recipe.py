@@ -103,10 +103,12 @@ def recipe_from(source: Located, kind: type[T]) -> T:
         for name, value in source.data.items()
         if str(value).isdecimal() and isinstance(getattr(kind, name, None), int)
     }
+
     data = {
         name: int(value) if name in is_number else value
         for name, value in source.data.items()
     }
+
     try:
         check_parameters("the recipe", kind, data)
         return kind(**data)

@@ -82,6 +82,7 @@ def add_recipe_options(parser: argparse.ArgumentParser, kind: type) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="continue the run in --output"
     )
+
     for field in fields(kind):
         option = "--" + field.name.replace("_", "-")
         default = field.default
@@ -119,17 +120,20 @@ def recipe_from_options(args: argparse.Namespace, kind: type[Any]) -> tuple[Any,
     source = (
         load(Path(args.spec)) if args.spec else Located({}, {(): ("harness train", 0)})
     )
+
     if not isinstance(source.data, dict):
         raise InputError(
             f"expected a mapping of settings, found {type(source.data).__name__}",
             args.spec,
         )
+
     named_output = source.data.pop("output", None)
     output = args.output or named_output
     if not output:
         raise HarnessError(
             "the folder is missing: give --output DIR (or output in the spec)"
         )
+
     options = {field.name: getattr(args, field.name) for field in fields(kind)}
     source.data.update(
         {name: value for name, value in options.items() if value is not None}

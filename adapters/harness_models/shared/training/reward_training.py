@@ -94,6 +94,7 @@ class RewardRecipe(TrainingSet):
         texts: dict[str, list[str]] = {}
         for name, text in self.pairs():
             texts.setdefault(name, []).append(text)
+
         names = list(texts)
         # The distractor, which the A3DS speaker reads beside its target, is the next
         # scene.
@@ -102,6 +103,7 @@ class RewardRecipe(TrainingSet):
             {"target_id": int(name), "distractor_id": int(other)} if self.scenes else {}
             for name, other in pairs
         ]
+
         return [
             Example(name, tuple(texts[name]), meta=meta)
             for name, meta in zip(names, metas)
@@ -135,6 +137,7 @@ class RewardTraining:
         self.examples = recipe.examples()
         references = {example.id: list(example.references) for example in self.examples}
         self.reward = reward(recipe.reward, references, scale=recipe.scale)
+
         if recipe.samples < 2 and any(term.is_of_sets for term in self.reward.terms):
             raise HarnessError(
                 f"reward: {recipe.reward} scores sets of captions; "
@@ -148,6 +151,7 @@ class RewardTraining:
         # Adapters load their network when it is first asked for, and that draws random
         # numbers: here, before the seed of an epoch is set.
         self.start.model.requires_grad_(False)
+
         self.inputs = self.policy.inputs(self.examples)
         self.length = recipe.max_length or self.policy.max_length
         self.totals: Any = Counter()
@@ -207,6 +211,7 @@ class RewardTraining:
         self.totals.update(
             reward=float(scores.mean(1).sum()), credit=float(credits.sum())
         )
+
         if self.recipe.baseline == "leave-one-out":
             return subtract_others(scores) + credits
         greedy = self.draw(inputs, examples, torch.arange(len(examples)), greedy=True)[

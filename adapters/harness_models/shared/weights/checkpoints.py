@@ -142,6 +142,7 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
                 str(path),
             )
         path = files[0]
+
     if not path.is_file():
         raise InputError("no such checkpoint file", str(path))
     with announce(f"loading {path.name}"):
@@ -153,10 +154,12 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
                 _config_beside(path),
                 path,
             )
+
         if path.suffix == ".npz":
             return Checkpoint(
                 _strip_prefix(_read_npz(path)), _config_beside(path), path
             )
+
         tensors, settings = _split(_read_torch(path), path)
         return Checkpoint(tensors, settings, path)
 
@@ -269,6 +272,7 @@ def _split(data: Any, path: Path) -> tuple[dict[str, torch.Tensor], dict[str, An
         raise InputError(
             f"expected a state dict; found {type(data).__name__}", str(path)
         )
+
     tensors = {
         str(key): value
         for key, value in data.items()
@@ -278,6 +282,7 @@ def _split(data: Any, path: Path) -> tuple[dict[str, torch.Tensor], dict[str, An
         raise InputError(
             f"no tensors in it (keys: {', '.join(map(str, list(data)[:6]))})", str(path)
         )
+
     return _strip_prefix(tensors), {
         str(key): value
         for key, value in data.items()

@@ -52,6 +52,7 @@ def save_checkpoint(
     safetensors = require(
         "safetensors.torch", extra="models", needed_by="writing a checkpoint"
     )
+
     folder = Path(to)
     try:
         text = json.dumps(
@@ -66,10 +67,12 @@ def save_checkpoint(
         raise HarnessError(
             f"a setting of the checkpoint cannot be written as JSON: {error}"
         ) from error
+
     # separates tied tensors
     copies = {
         key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()
     }
+
     weights = folder / "model.safetensors"
     config = folder / "config.json"
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,6 +85,7 @@ def save_checkpoint(
             )
         with name_file(config):
             (new / config.name).write_text(text + "\n", encoding="utf-8")
+
         sync_folder(new)
         for file in (weights, config):
             if (
@@ -93,6 +97,7 @@ def save_checkpoint(
                     f"{file} exists already, with other content; "
                     "choose another folder or use --overwrite"
                 )
+
         for file in (weights, config):
             os.replace(new / file.name, file)
         sync_names(folder)

@@ -42,6 +42,7 @@ def check_keys(
         for k, s in checkpoint.shapes().items()
         if not any(p.search(k) for p in patterns)
     }
+
     missing = [
         f"{key} {_shape(expected[key])}" for key in expected if key not in shapes
     ]
@@ -53,6 +54,7 @@ def check_keys(
         for key in expected
         if key in shapes and tuple(shapes[key]) != tuple(expected[key])
     ]
+
     if not (missing or unexpected or reshaped):
         return
     lists = "; ".join(
@@ -93,6 +95,7 @@ def load_strictly(
     """
     expected = {key: tuple(value.shape) for key, value in module.state_dict().items()}
     check_keys(checkpoint, expected, architecture, ignored=ignored)
+
     tensors = {
         key: value for key, value in checkpoint.tensors.items() if key in expected
     }
@@ -101,6 +104,7 @@ def load_strictly(
             raise InputError(
                 f"the tensor '{key}' holds NaN or infinity", str(checkpoint.path)
             )
+
     module.load_state_dict(tensors, strict=True)
     module.eval()
 
