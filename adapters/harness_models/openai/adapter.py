@@ -183,13 +183,9 @@ class OpenAI:
             "frame_choice": (self.messages.frame_choice, "uniform"),
         }
 
-        settings.update(
-            {
-                name: value
-                for name, (value, default) in optional.items()
-                if value != default
-            }
-        )
+        for name, (value, default) in optional.items():
+            if value != default:
+                settings[name] = value
         return f"openai-{json.dumps(settings, sort_keys=True)}"
 
     def prepare(self, task: TaskView) -> None:
@@ -302,9 +298,8 @@ class OpenAI:
                 body = {**body, number: count - len(choices)}
             if choices and seed in body:
                 body[seed] = (body[seed] + len(choices)) % 2**31
-            choices += (await session.post("chat/completions", body, read_choices))[
-                : count - len(choices)
-            ]
+            new = await session.post("chat/completions", body, read_choices)
+            choices += new[: count - len(choices)]
         return choices
 
     def body(

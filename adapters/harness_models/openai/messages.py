@@ -95,9 +95,9 @@ class Messages:
 
         media = example.media
         label = media_label(example.media, self.folder)
-        medium = (
-            self.medium if self.medium != "auto" else kind_of_name(media) or "image"
-        )
+        medium = self.medium
+        if medium == "auto":
+            medium = kind_of_name(media) or "image"
 
         if medium == "video":
             return self._read(

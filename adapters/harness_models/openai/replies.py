@@ -37,10 +37,8 @@ def read_choices(reply: Any) -> list[Choice]:
 
         finish = choice.get("finish_reason")
         if message.get("refusal") or finish == "content_filter":
-            raise RequestFailed(
-                "the model refuses to answer "
-                f"({str(message.get('refusal') or finish)[:80]})"
-            )
+            reason = str(message.get("refusal") or finish)[:80]
+            raise RequestFailed(f"the model refuses to answer ({reason})")
         if finish == "length":
             raise RequestFailed(
                 "no text within the maximum number of tokens; raise decoding.max_length"
@@ -57,12 +55,16 @@ def generation(choices: Sequence[Choice]) -> Generation:
     complete = all(values is not None for values in tokens)
 
     # Log-probabilities are given for all captions of an example or for none.
+    log_probs = None
+    lengths = None
+    if complete:
+        log_probs = tuple(float(sum(values or ())) for values in tokens)
+        lengths = tuple(len(values or ()) for values in tokens)
+
     return Generation(
         candidates=tuple(choice["message"]["content"].strip() for choice in choices),
-        log_probs=tuple(float(sum(values or ())) for values in tokens)
-        if complete
-        else None,
-        lengths=tuple(len(values or ()) for values in tokens) if complete else None,
+        log_probs=log_probs,
+        lengths=lengths,
         stop_reasons=tuple(
             "length" if choice.get("finish_reason") == "length" else "stop"
             for choice in choices

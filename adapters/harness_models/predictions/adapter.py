@@ -101,18 +101,11 @@ class Predictions:
         clean: str | Sequence[str] = (),
     ) -> None:
         if format not in FORMATS and format not in form_names():
-            raise InputError.of_name(
-                "unknown format",
-                format,
-                list(dict.fromkeys((*FORMATS, *form_names()))),
-                "formats are",
-            )
+            known = list(dict.fromkeys((*FORMATS, *form_names())))
+            raise InputError.of_name("unknown format", format, known, "formats are")
 
-        paths = (
-            [path]
-            if isinstance(path, str) or not isinstance(path, Sequence)
-            else list(path)
-        )
+        is_one = isinstance(path, str) or not isinstance(path, Sequence)
+        paths = [path] if is_one else list(path)
         if not paths:
             raise InputError(
                 "path is an empty list; expected one or several files of predictions"
@@ -120,13 +113,10 @@ class Predictions:
 
         self.paths = [existing_captions(item, "file of predictions") for item in paths]
         self.format = format
-        systems = (
-            ()
-            if system is None
-            else (system,)
-            if isinstance(system, str)
-            else tuple(system)
-        )
+        if system is None:
+            systems: tuple[str, ...] = ()
+        else:
+            systems = (system,) if isinstance(system, str) else tuple(system)
 
         names = {
             "id": id,
@@ -163,7 +153,8 @@ class Predictions:
                     self.choice.allow_empty,
                 ],
             }
-            params |= {"events": self.choice.events} if self.choice.events else {}
+            if self.choice.events:
+                params["events"] = self.choice.events
             if self.choice.clean:
                 params["clean"] = self.choice.clean
             self._fingerprint = records.fingerprint("predictions", self.paths, params)
@@ -235,34 +226,40 @@ class Predictions:
                 and len(missing) == len(ids)
                 and len(unknown) == len(table.captions) + len(table.null)
             ):
-                advice = (
-                    "; id: null matches records and examples by position, "
-                    "if their order is the same"
-                    if len(unknown) == len(ids)
-                    else ""
-                )
-                other = find_matching_column(table.path, self.format, self.choice, ids)
-                column = (
-                    f"'{other[0]}' has {other[1]:,} of them: id: {other[0]}"
-                    if other
-                    else f"choose the column with id: ...{advice}"
-                )
-                raise InputError(
-                    f"its {counted(len(unknown), 'id', 'is/are')} not in the data "
-                    f"set: it has {captions.quote_list(unknown)}, the data set"
-                    f" {captions.quote_list(names)} ({column})",
-                    str(table.path),
-                )
+                raise self._no_ids_error(table, names, unknown)
 
             if missing and not self.allow_missing:
                 raise self._missing_error(table, task, missing)
             if unknown and not (self.allow_unknown or task.partial):
                 raise InputError(
                     f"predictions for {counted(len(unknown), 'example')} that the "
-                    f"data set does not contain: {captions.quote_list(unknown)}"
-                    " (allow_unknown: true ignores them)",
+                    f"data set does not contain: {captions.quote_list(unknown)} "
+                    "(allow_unknown: true ignores them)",
                     str(table.path),
                 )
+
+    def _no_ids_error(
+        self, table: Table, names: Sequence[str], unknown: Sequence[str]
+    ) -> InputError:
+        """Return the error for a file none of whose ids is in the data set."""
+        ids = set(names)
+        other = find_matching_column(table.path, self.format, self.choice, ids)
+        if other:
+            advice = f"'{other[0]}' has {other[1]:,} of them: id: {other[0]}"
+        else:
+            advice = "choose the column with id: ..."
+            if len(unknown) == len(ids):
+                advice += (
+                    "; id: null matches records and examples by position, "
+                    "if their order is the same"
+                )
+
+        return InputError(
+            f"its {counted(len(unknown), 'id', 'is/are')} not in the data set: "
+            f"it has {captions.quote_list(unknown)}, "
+            f"the data set {captions.quote_list(names)} ({advice})",
+            str(table.path),
+        )
 
     def _missing_error(
         self, table: Table, task: TaskView, missing: Sequence[str]
@@ -281,16 +278,14 @@ class Predictions:
         ids = [*table.captions, *table.null]
         names = [example.id for example in task.examples]
         alike = captions.count_alike(ids, names)
-        positions = names == [str(k) for k in range(len(names))] and len(ids) == len(
-            names
-        )
+        numbered = names == [str(k) for k in range(len(names))]
 
         if covered and absent and not covered & absent:
             message += (
                 f"; the file has the predictions of {_named_splits(covered)}, "
                 f"not of {_named_splits(absent)} (split: {min(covered)})"
             )
-        elif positions:
+        elif numbered and len(ids) == len(names):
             message += (
                 "; the examples are numbered from 0 (id: "
                 "null matches records and examples by position)"
@@ -313,11 +308,9 @@ class Predictions:
         if ids == [str(k) for k in range(len(ids))]:  # the data set is numbered too
             return
         if number < len(ids) or (number > len(ids) and not task.partial):
-            advice = (
-                " (or name the column of ids with id: ...)"
-                if self.choice.id is None
-                else ""
-            )
+            advice = ""
+            if self.choice.id is None:
+                advice = " (or name the column of ids with id: ...)"
             raise InputError(
                 f"holds {counted(number, 'record')} without ids for "
                 f"{counted(len(ids), 'example')}; records are matched by position, "
@@ -353,9 +346,8 @@ class Predictions:
             return
         matches = captions.match_file_names(ids, names)
         if sum(name in known for name in matches.values()) > matched:
-            key, name = next(
-                (pair for pair in matches.items() if pair[0] != pair[1]), ("", "")
-            )
+            renamed = (pair for pair in matches.items() if pair[0] != pair[1])
+            key, name = next(renamed, ("", ""))
             table.remarks.append(
                 f"its ids are matched by file name: '{key}' is '{name}'"
             )

@@ -220,9 +220,8 @@ class Table:
         """
         repeated = self.repeated_ids()
         if repeated:
-            number = (
-                f"{len(repeated)} {'id occurs' if len(repeated) == 1 else 'ids occur'}"
-            )
+            verb = "id occurs" if len(repeated) == 1 else "ids occur"
+            number = f"{len(repeated)} {verb}"
             _log.warning(
                 "note: %s: %s more than once (%s); the captions of an id form one "
                 "set of candidates",

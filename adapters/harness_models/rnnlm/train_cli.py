@@ -61,16 +61,14 @@ def run(args: argparse.Namespace) -> int:
     set.
     """
     folder = Path(args.output)
-    if not args.overwrite and any(
-        (folder / name).exists() for name in ("model.safetensors", "config.json")
-    ):
+    files = (folder / "model.safetensors", folder / "config.json")
+    if not args.overwrite and any(file.exists() for file in files):
         raise HarnessError(
             f"{folder} holds a model already; choose another folder or say --overwrite"
         )
 
-    recipe = RnnLmRecipe(
-        **{field.name: getattr(args, field.name) for field in fields(RnnLmRecipe)}
-    )
+    values = {field.name: getattr(args, field.name) for field in fields(RnnLmRecipe)}
+    recipe = RnnLmRecipe(**values)
     lines = Lines(
         path=args.corpus, shuffle=args.shuffle, offset=args.offset, limit=args.limit
     ).lines()

@@ -121,12 +121,8 @@ def train(
         total = tokens = 0.0
         for batch in _batches(training, recipe.batch_size, rng):
             loss, count = _loss(model, batch)
-            take_step(
-                optimizer,
-                loss,
-                5.0,
-                f"rnnlm: the loss is %s in epoch {epoch}; lower the learning rate",
-            )
+            message = f"rnnlm: the loss is %s in epoch {epoch}; lower the learning rate"
+            take_step(optimizer, loss, 5.0, message)
             total = total + loss.item() * count
             tokens = tokens + count
 
@@ -181,8 +177,7 @@ def _encode_lines(
     if len(sentences) < 2:
         raise InputError(
             f"rnnlm: {len(sentences)} of {len(lines)} lines are left to train on "
-            f"(min_count {recipe.min_count}, "
-            f"max_words {recipe.max_words})"
+            f"(min_count {recipe.min_count}, max_words {recipe.max_words})"
         )
 
     vocabulary = sorted({word for words in sentences for word in words})

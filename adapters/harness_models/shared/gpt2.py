@@ -75,11 +75,8 @@ class Attention(nn.Module):
         The keys and values of ``x`` are appended to layer ``layer`` of ``cache``.
         """
         rows, length, width = x.shape
-        query, key, value = (
-            self.c_attn(x)
-            .reshape(rows, length, 3, self.heads, width // self.heads)
-            .unbind(2)
-        )
+        parts = self.c_attn(x).reshape(rows, length, 3, self.heads, width // self.heads)
+        query, key, value = parts.unbind(2)
 
         if cache is not None:
             key, value = cache.put(layer, key, value)
@@ -90,10 +87,10 @@ class Attention(nn.Module):
         # made here.
         mask = None
         if seen is not None or (before and length > 1):
-            mask = torch.ones(
-                length, before + length, dtype=torch.bool, device=x.device
-            ).tril(before)
-            mask = mask if seen is None else mask & seen[:, None, None]
+            shape = (length, before + length)
+            mask = torch.ones(shape, dtype=torch.bool, device=x.device).tril(before)
+            if seen is not None:
+                mask = mask & seen[:, None, None]
 
         mixed = F.scaled_dot_product_attention(
             query.transpose(1, 2),

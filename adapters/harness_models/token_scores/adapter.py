@@ -205,24 +205,17 @@ def _token_scores(record: Mapping[str, Any], location: str) -> TokenScores:
         )
 
     if names[0] == "probabilities":
-        _check(
-            ~((values >= 0) & (values <= 1)),
-            values,
-            "probability",
-            "a number in [0, 1]",
-            location,
-        )
+        wrong = ~((values >= 0) & (values <= 1))
+        _check(wrong, values, "probability", "a number in [0, 1]", location)
         with np.errstate(divide="ignore"):
             values = np.log(values)
     else:
-        _check(
-            ~(values <= 0), values, "log-probability", "a number of at most 0", location
-        )
+        wrong = ~(values <= 0)
+        _check(wrong, values, "log-probability", "a number of at most 0", location)
 
     valid = (ranks >= 0) & (ranks < 2**53) & (ranks == np.floor(ranks))
-    _check(
-        ~valid, ranks, "rank", "an integer of at least 0 (0 = most probable)", location
-    )
+    expected = "an integer of at least 0 (0 = most probable)"
+    _check(~valid, ranks, "rank", expected, location)
     return TokenScores(values, ranks.astype(np.int64), tokens)
 
 

@@ -76,11 +76,10 @@ class Trained(Wrapper):
         if recipe is not None:
             self._trainer = load_trainer(self.system)
             kind = self._trainer.recipe
-            self.recipe = (
-                read_recipe(recipe, kind)
-                if isinstance(recipe, str)
-                else self._recipe(recipe, kind, "recipe")
-            )
+            if isinstance(recipe, str):
+                self.recipe = read_recipe(recipe, kind)
+            else:
+                self.recipe = self._recipe(recipe, kind, "recipe")
 
         self.reward: Any = None
         if reward is not None:

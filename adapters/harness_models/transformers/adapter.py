@@ -136,9 +136,8 @@ class Transformers(LeftToRight):
         self.devices = devices_of(device) if device_map is None else ["cpu"]
         self.source = model_folder(model, revision, code=trust_remote_code)
         self.folder = self.source.path
-        self.dtype = number_format(
-            dtype, visible_devices()[0] if device_map is not None else self.devices[0]
-        )
+        first_device = self.devices[0] if device_map is None else visible_devices()[0]
+        self.dtype = number_format(dtype, first_device)
 
         placed = [
             load_model(
@@ -160,9 +159,8 @@ class Transformers(LeftToRight):
             prompt if prompt is not None else "" if loaded.media else "{source}"
         )
 
-        template = getattr(loaded.processor, "chat_template", None) or getattr(
-            loaded.tokenizer, "chat_template", None
-        )
+        template = getattr(loaded.processor, "chat_template", None)
+        template = template or getattr(loaded.tokenizer, "chat_template", None)
         self.chat = bool(template) if chat is None else chat
         if self.chat and not template:
             raise HarnessError(
@@ -237,33 +235,27 @@ class Transformers(LeftToRight):
             return BlipStep(model)
         if self.blip2:
             language = model.language_model
-            return (
-                EncoderDecoderStep(language)
-                if language.config.is_encoder_decoder
-                else PromptedStep(language)
-            )
+            if language.config.is_encoder_decoder:
+                return EncoderDecoderStep(language)
+            return PromptedStep(language)
 
-        return (
-            EncoderDecoderStep(model)
-            if model.config.is_encoder_decoder
-            else CausalStep(model)
-        )
+        if model.config.is_encoder_decoder:
+            return EncoderDecoderStep(model)
+        return CausalStep(model)
 
     def _setting(self, *names: str) -> Any:
         """Return the first value that is set in the generation configuration or a
         configuration of the model.
         """
         model = self.loaded.model
+        language = getattr(model, "language_model", None)
         configurations = [
             getattr(model, "generation_config", None),
             model.config,
             getattr(model.config, "decoder", None),
+            getattr(model.config, "text_config", None),
+            getattr(language, "generation_config", None),
         ]
-
-        configurations.append(getattr(model.config, "text_config", None))
-        configurations.append(
-            getattr(getattr(model, "language_model", None), "generation_config", None)
-        )
 
         for name in names:
             for configuration in configurations:
@@ -278,13 +270,9 @@ class Transformers(LeftToRight):
         ids = self._setting("eos_token_id")
         if ids is None:
             ids = self.tokenizer.eos_token_id
-        return (
-            ()
-            if ids is None
-            else tuple(ids)
-            if isinstance(ids, (list, tuple))
-            else (int(ids),)
-        )
+        if ids is None:
+            return ()
+        return tuple(ids) if isinstance(ids, (list, tuple)) else (int(ids),)
 
     def describe(self) -> dict[str, Any]:
         """Return name, commit on the hub, number format and devices of the model."""
@@ -381,32 +369,24 @@ class Transformers(LeftToRight):
         for name, value in inputs[0].items():
             if isinstance(value, torch.Tensor):
                 stacked = torch.cat([item[name] for item in inputs])
-                together[name] = (
-                    stacked.to(device, dtype)
-                    if stacked.is_floating_point()
-                    else stacked.to(device)
-                )
+                stacked = stacked.to(device)
+                if stacked.is_floating_point():
+                    stacked = stacked.to(dtype)
+                together[name] = stacked
 
         rows = len(inputs)
         if self.blip2:
             return self._blip2_prefix(together)
         if isinstance(self.step, EncoderDecoderStep):
-            return Prefix(
-                self.step.start(together, self._start_tokens(rows).to(device))
-            )
+            start = self._start_tokens(rows).to(device)
+            return Prefix(self.step.start(together, start))
 
         if isinstance(self.step, BlipStep):
-            start = torch.full(
-                (rows, 1),
-                int(self.loaded.model.config.text_config.bos_token_id),
-                device=device,
-            )
+            first_id = int(self.loaded.model.config.text_config.bos_token_id)
+            start = torch.full((rows, 1), first_id, device=device)
             words = together.get("input_ids", start[:, :0])
-            return Prefix(
-                self.step.start(
-                    together["pixel_values"], torch.cat([start, words], dim=1)
-                )
-            )
+            tokens = torch.cat([start, words], dim=1)
+            return Prefix(self.step.start(together["pixel_values"], tokens))
 
         if together["input_ids"].shape[1] == 0:
             raise InputError("the prompt is empty: give prompt", str(self.folder))
@@ -433,11 +413,9 @@ class Transformers(LeftToRight):
             )
         forced = self._setting("forced_bos_token_id")
 
-        ids = (
-            [int(start)]
-            if forced is None or int(forced) == int(start)
-            else [int(start), int(forced)]
-        )
+        ids = [int(start)]
+        if forced is not None and int(forced) != int(start):
+            ids.append(int(forced))
 
         if self.builder.sound_only:
             ids += self._sound_prefix()

@@ -90,28 +90,24 @@ def _nearest(model: str) -> str:
 
 def _snapshot(name: str, revision: str | None, patterns: list[str]) -> Path:
     """Return the folder of a snapshot in the cache of the hub."""
-    hub: Any = require(
-        "huggingface_hub", extra="models", needed_by=f"the model '{name}'"
-    )
-    errors: Any = require(
-        "huggingface_hub.errors", extra="models", needed_by=f"the model '{name}'"
-    )
+    needed_by = f"the model '{name}'"
+    hub: Any = require("huggingface_hub", extra="models", needed_by=needed_by)
+    errors: Any = require("huggingface_hub.errors", extra="models", needed_by=needed_by)
     constants: Any = require(
-        "huggingface_hub.constants", extra="models", needed_by=f"the model '{name}'"
+        "huggingface_hub.constants", extra="models", needed_by=needed_by
     )
 
     offline = bool(constants.HF_HUB_OFFLINE)
     fetch = f"hf download {name}" + (f" --revision {revision}" if revision else "")
 
     try:
-        return Path(
-            hub.snapshot_download(
-                name,
-                revision=revision,
-                allow_patterns=patterns,
-                local_files_only=offline,
-            )
+        folder = hub.snapshot_download(
+            name,
+            revision=revision,
+            allow_patterns=patterns,
+            local_files_only=offline,
         )
+        return Path(folder)
     except errors.GatedRepoError as error:
         raise InputError(
             "the model is gated: accept its conditions on the hub, "

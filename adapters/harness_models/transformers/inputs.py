@@ -140,22 +140,20 @@ class InputBuilder:
         model.
         """
         if not self.media:
-            text = self.text(example)
-            return dict(
-                self.loaded.tokenizer(
-                    text, return_tensors="pt", add_special_tokens=not self.settings.chat
-                )
+            tokens = self.loaded.tokenizer(
+                self.text(example),
+                return_tensors="pt",
+                add_special_tokens=not self.settings.chat,
             )
+            return dict(tokens)
 
         medium = self._medium(example)
         if isinstance(medium, Failure):
             return medium
         content = self._content(example, medium)
-        return (
-            content
-            if isinstance(content, Failure)
-            else self._process(example, medium, content)
-        )
+        if isinstance(content, Failure):
+            return content
+        return self._process(example, medium, content)
 
     def _medium(self, example: Example) -> str | Failure:
         if self.settings.medium != "auto":
@@ -190,11 +188,8 @@ class InputBuilder:
         if example.media is None:
             return Failure(f"the example names no {medium}; {COLUMN_OF_MEDIA}")
         try:
-            path = media_path(
-                example.media,
-                self.settings.folder,
-                "video" if medium == "video" else "audio",
-            )
+            kind = "video" if medium == "video" else "audio"
+            path = media_path(example.media, self.settings.folder, kind)
             if medium == "video":
                 return video_frames(path, self.frames, self.settings.frame_choice)
             return read_sound(path, self.sampling_rate)
@@ -229,10 +224,9 @@ class InputBuilder:
             )
 
         as_images = medium == "video" and "video" not in self.media
-        text = self.text(
-            example, "image" if as_images else medium, self.frames if as_images else 1
-        )
-        self._needs_token("image" if as_images else medium, text)
+        shown = "image" if as_images else medium
+        text = self.text(example, shown, self.frames if as_images else 1)
+        self._needs_token(shown, text)
         arguments = self._arguments(medium, content, as_images)
 
         try:
@@ -277,12 +271,8 @@ class InputBuilder:
             "video_metadata": [metadata],
         }
 
-        if (
-            "return_metadata"
-            in inspect.signature(
-                type(self.loaded.processor.video_processor).__call__
-            ).parameters
-        ):
+        call = type(self.loaded.processor.video_processor).__call__
+        if "return_metadata" in inspect.signature(call).parameters:
             options["return_metadata"] = False
         return {"videos": [frames], "videos_kwargs": options}
 
@@ -333,9 +323,9 @@ class InputBuilder:
             content = [*[{"type": medium}] * count, *_part(text)]
             system = _part(system)
 
-        messages: list[dict[str, Any]] = (
-            [{"role": "system", "content": system}] if system else []
-        )
+        messages: list[dict[str, Any]] = []
+        if system:
+            messages.append({"role": "system", "content": system})
         messages.append({"role": "user", "content": content})
 
         owner = self.loaded.processor if self.media else self.loaded.tokenizer

@@ -58,9 +58,8 @@ class LoadedModel:
             and getattr(config.encoder, "num_frames", 0) > 1
         ):
             return ("video",)
-        video = getattr(self.processor, "video_processor", None) is not None or getattr(
-            config, "num_image_with_embedding", None
-        )
+        video = getattr(self.processor, "video_processor", None) is not None
+        video = video or getattr(config, "num_image_with_embedding", None)
 
         audio = getattr(self.processor, "feature_extractor", None) is not None
         names: list[tuple[Medium, bool]] = [
@@ -158,9 +157,9 @@ def load_model(
     if strict:
         _check_weights(info, folder)
 
-    model = (
-        model.eval() if device_map is not None else _move(model.eval(), device, folder)
-    )
+    model = model.eval()
+    if device_map is None:
+        model = _move(model, device, folder)
     return LoadedModel(kind, model, processor, tokenizer, images)
 
 

@@ -267,10 +267,8 @@ class PromptedStep(_Watched):
                 attention_mask=self._all(prefix, prefix.shape[1]),
                 use_cache=True,
             )
-            return out.logits[:, -1].float(), {
-                "past": out.past_key_values,
-                "length": prefix.shape[1],
-            }
+            after = {"past": out.past_key_values, "length": prefix.shape[1]}
+            return out.logits[:, -1].float(), after
         return super().__call__(tokens, state)
 
     def advance(

@@ -206,9 +206,8 @@ class Fusion(nn.Module):
 
         if self.weigh is None:
             return results.sum(2)
-        scores = self.weigh["score"](
-            torch.tanh(self.weigh["state"](x)[:, :, None] + self.weigh["view"](results))
-        )
+        hidden = self.weigh["state"](x)[:, :, None] + self.weigh["view"](results)
+        scores = self.weigh["score"](torch.tanh(hidden))
         return (scores.softmax(2) * results).sum(2)
 
 
@@ -296,24 +295,15 @@ class Tvt(nn.Module):
         self.views = nn.ModuleDict(
             {name: ViewInput(size, sizes.width) for name, size in sizes.views.items()}
         )
-        self.encoders = nn.ModuleDict(
-            {
-                name: nn.ModuleList(
-                    EncoderLayer(sizes) for _ in range(sizes.encoder_layers)
-                )
-                for name in sizes.views
-            }
-        )
+        self.encoders = nn.ModuleDict()
+        for name in sizes.views:
+            layers = [EncoderLayer(sizes) for _ in range(sizes.encoder_layers)]
+            self.encoders[name] = nn.ModuleList(layers)
 
         self.words = nn.Embedding(sizes.vocabulary, sizes.width, padding_idx=PAD)
         nn.init.normal_(self.words.weight, std=sizes.width**-0.5)
-        self.decoder = nn.ModuleDict(
-            {
-                "layers": nn.ModuleList(
-                    DecoderLayer(sizes) for _ in range(sizes.decoder_layers)
-                )
-            }
-        )
+        layers = [DecoderLayer(sizes) for _ in range(sizes.decoder_layers)]
+        self.decoder = nn.ModuleDict({"layers": nn.ModuleList(layers)})
 
         self.norm = nn.LayerNorm(sizes.width)
         self.head = nn.Linear(sizes.width, sizes.vocabulary)
@@ -398,7 +388,8 @@ class Tvt(nn.Module):
 
         causal = torch.ones(
             length, before + length, dtype=torch.bool, device=tokens.device
-        ).tril(before)
+        )
+        causal = causal.tril(before)
 
         layers: Any = self.decoder["layers"]
         past = []
@@ -412,11 +403,8 @@ class Tvt(nn.Module):
             )
             past.append(pair)
 
-        return self.head(self.norm(x)), {
-            **state,
-            "past": tuple(past),
-            "length": before + length,
-        }
+        after = {**state, "past": tuple(past), "length": before + length}
+        return self.head(self.norm(x)), after
 
     def forward(
         self,

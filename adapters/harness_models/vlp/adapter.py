@@ -90,13 +90,8 @@ class VlpAdapter(LeftToRight):
             )
 
         try:
-            self.words = WordPiece(
-                vocabulary
-                if vocabulary is not None
-                else path
-                if path.is_dir()
-                else path.parent
-            )
+            folder = path if path.is_dir() else path.parent
+            self.words = WordPiece(vocabulary if vocabulary is not None else folder)
         except InputError:
             # report a checkpoint of another architecture first
             Vlp.from_checkpoint(path, config)
@@ -111,9 +106,8 @@ class VlpAdapter(LeftToRight):
                 str(self.words.path),
             )
 
-        self.regions = open_regions(
-            features if features is not None else beside["features"], boxes
-        )
+        source = features if features is not None else beside["features"]
+        self.regions = open_regions(source, boxes)
         self.context = 2 + int(beside.get("regions", REGIONS))
 
         self.device = torch.device(device)
@@ -175,13 +169,10 @@ class VlpAdapter(LeftToRight):
                 self.regions.name,
             )
 
-        regions = torch.from_numpy(np.stack([item.features for item in inputs])).to(
-            self.device
-        )
-        geometry = torch.from_numpy(np.stack([item.geometry for item in inputs])).to(
-            self.device
-        )
-        return Prefix(self.model.context(regions, geometry))
+        regions = torch.from_numpy(np.stack([item.features for item in inputs]))
+        geometry = torch.from_numpy(np.stack([item.geometry for item in inputs]))
+        context = self.model.context(regions.to(self.device), geometry.to(self.device))
+        return Prefix(context)
 
     def to_text(self, ids: list[int]) -> str:
         """Return the text of token ids up to the first [PAD],

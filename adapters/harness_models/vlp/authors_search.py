@@ -88,9 +88,8 @@ def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Trace:
     texts: list[list[int]] = [[] for _ in range(total * beams)]
     for position in range(limit):
         width = len(logits) // total
-        check_logits(
-            logits, batch, [row // width for row in range(len(logits))], position
-        )
+        owners = [row // width for row in range(len(logits))]
+        check_logits(logits, batch, owners, position)
         log_probs = logits.log_softmax(-1)
         _forbid(log_probs, texts, decoding, position, stop)
         # K tokens of each beam, then the K best of the K x K: the same result as over
@@ -99,10 +98,8 @@ def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Trace:
         if history:
             before = history[-1]
             ended = (before.tokens == stop).to(scores)
-            scores = (
-                scores.reshape(total, beams, beams)
-                + (ended * _PENALTY + before.scores)[:, :, None]
-            )
+            so_far = (ended * _PENALTY + before.scores)[:, :, None]
+            scores = scores.reshape(total, beams, beams) + so_far
         scores, flat = scores.reshape(total, -1).topk(beams, dim=-1)
         # The first step has one row per example, later ones K: hence the two ways to
         # number the rows.

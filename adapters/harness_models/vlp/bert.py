@@ -117,9 +117,8 @@ class Layer(nn.Module):
         query = self.queries(x)
         key = key.transpose(1, 2)
         value = value.transpose(1, 2)
-        return self(
-            x, context.attend(index, query, key, value, mask, self._dropout_rate())
-        )
+        rate = self._dropout_rate()
+        return self(x, context.attend(index, query, key, value, mask, rate))
 
 
 class _Encoder(nn.Module):

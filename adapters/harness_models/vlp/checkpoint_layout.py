@@ -27,14 +27,11 @@ def renamed_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tens
     """Return the tensors with LayerNorm's present names, and a segment table of two
     rows extended to six as in the authors' code.
     """
-    result = {
-        re.sub(
-            r"LayerNorm\.gamma$",
-            "LayerNorm.weight",
-            re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", k),
-        ): v
-        for k, v in tensors.items()
-    }
+    result = {}
+    for key, value in tensors.items():
+        name = re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", key)
+        name = re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", name)
+        result[name] = value
 
     table = "bert.embeddings.token_type_embeddings.weight"
     if table in result and len(result[table]) == 2:
@@ -81,18 +78,12 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> VlpSizes:
     )
     hidden, region = checkpoint.shape("vis_embed.0.weight", "VLP")
     positions = checkpoint.shape("bert.embeddings.position_embeddings.weight", "VLP")[0]
-    segments = checkpoint.shape("bert.embeddings.token_type_embeddings.weight", "VLP")[
-        0
-    ]
+    table = checkpoint.shape("bert.embeddings.token_type_embeddings.weight", "VLP")
+    segments = table[0]
     inner = checkpoint.shape("bert.encoder.layer.0.intermediate.dense.weight", "VLP")[0]
     layers = layer_count(checkpoint.tensors, r"bert\.encoder\.layer\.(\d+)\.")
-    heads = heads_of(
-        settings,
-        "num_attention_heads",
-        width,
-        width // 64 if width % 64 == 0 else None,
-        path,
-    )
+    default_heads = width // 64 if width % 64 == 0 else None
+    heads = heads_of(settings, "num_attention_heads", width, default_heads, path)
 
     shapes = {
         "vocab_size": vocabulary,

@@ -194,9 +194,8 @@ class Vlp(nn.Module):
         # Rows are the attending slots: T - 1 words, then T masks; columns the attended
         # ones. A word sees the words up to itself, a mask the words before it and
         # itself; no word sees a mask.
-        before = torch.ones(length, length - 1, dtype=torch.bool, device=device).tril(
-            -1
-        )
+        before = torch.ones(length, length - 1, dtype=torch.bool, device=device)
+        before = before.tril(-1)
         itself = torch.eye(length, dtype=torch.bool, device=device)
         words = torch.cat([before[1:], torch.zeros_like(itself[1:])], dim=1)
         mask = torch.cat([words, torch.cat([before, itself], dim=1)])
@@ -302,9 +301,8 @@ class VlpStep:
         before = text.length
         mask = None
         if width > 1:
-            mask = torch.ones(
-                width, before + width, dtype=torch.bool, device=device
-            ).tril(before)
+            mask = torch.ones(width, before + width, dtype=torch.bool, device=device)
+            mask = mask.tril(before)
         start = len(context) + before
         x = model.embed_text(slots, torch.arange(start, start + width, device=device))
         hidden = model.bert(x, context, text, mask, first=width - 1)

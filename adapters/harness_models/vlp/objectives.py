@@ -132,10 +132,8 @@ def cloze_loss(
 
     sees_all = torch.rand(len(inputs)) < bidirectional
     losses = []
-    for rows, states in (
-        (~sees_all, model.left_to_right),
-        (sees_all, model.bidirectional),
-    ):
+    kinds = ((~sees_all, model.left_to_right), (sees_all, model.bidirectional))
+    for rows, states in kinds:
         if bool(rows.any()):
             selection = batch.rows(rows)
             at = hidden[rows]
@@ -145,11 +143,9 @@ def cloze_loss(
                 selection.regions,
                 selection.geometry,
             )
-            losses.append(
-                F.cross_entropy(
-                    model.cls(outputs[at]), selection.tokens[at], reduction="sum"
-                )
-            )
+            logits = model.cls(outputs[at])
+            goal = selection.tokens[at]
+            losses.append(F.cross_entropy(logits, goal, reduction="sum"))
 
     count = int(hidden.sum())
     return torch.stack(losses).sum() / count, count

@@ -152,9 +152,8 @@ class RegionFiles:
         regions = Regions(
             np.asarray(features, dtype=np.float32), geometry(boxes, classes)
         )
-        if not (
-            np.isfinite(regions.features).all() and np.isfinite(regions.geometry).all()
-        ):
+        arrays = (regions.features, regions.geometry)
+        if not all(np.isfinite(array).all() for array in arrays):
             raise InputError(
                 f"the region features of example '{example.id}' contain NaN or "
                 "infinity",

@@ -96,9 +96,8 @@ class SceneRegions:
 
         for rows, shares in zip(features, classes):
             best = shares.argmax(1)
-            boxes = np.column_stack([self.boxes, best, shares.max(1)]).astype(
-                np.float32
-            )
+            boxes = np.column_stack([self.boxes, best, shares.max(1)])
+            boxes = boxes.astype(np.float32)
             yield Regions(rows.astype(np.float32), geometry(boxes, shares))
 
 
@@ -123,13 +122,12 @@ def hue_shares(pictures: np.ndarray) -> np.ndarray:
     spread = np.maximum(high - low, 1)
     red, green, blue = np.moveaxis(flat, -1, 0)
 
-    hue = np.where(
-        high == red,
-        (green - blue) / spread % 6,
-        np.where(high == green, (blue - red) / spread + 2, (red - green) / spread + 4),
-    )  # sixths of the circle
+    # in sixths of the circle
+    near_green = (blue - red) / spread + 2
+    near_blue = (red - green) / spread + 4
+    other = np.where(high == green, near_green, near_blue)
+    hue = np.where(high == red, (green - blue) / spread % 6, other)
 
-    step = np.where(
-        high - low < _GREY, HUES, (hue * (HUES / 6) + 0.5).astype(np.int64) % HUES
-    )
+    nearest = (hue * (HUES / 6) + 0.5).astype(np.int64) % HUES
+    step = np.where(high - low < _GREY, HUES, nearest)
     return np.stack([(step == value).mean(1) for value in range(HUES + 1)], axis=1)

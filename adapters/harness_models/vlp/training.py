@@ -101,9 +101,8 @@ class VlpTraining(CaptionTraining):
         and standardise the regions of each example id.
         """
         self.sizes = {**self.recipe.sizes, **self.recipe.model}
-        entries = vocabulary_of(
-            [text for _, text in self.pairs], self.sizes["vocabulary"]
-        )
+        texts = [text for _, text in self.pairs]
+        entries = vocabulary_of(texts, self.sizes["vocabulary"])
         lines = "".join(f"{word}\n" for word in entries)
         self.words, self.write_vocabulary = open_vocabulary(
             self.folder,
@@ -128,16 +127,12 @@ class VlpTraining(CaptionTraining):
                 f"{self.sizes['positions']} positions"
             )
 
-        self.standard = Standardiser.fit(
-            np.concatenate([row.features for row in rows.values()])
-        )
-        self.inputs = {
-            name: (
-                self.standard(torch.from_numpy(row.features)),
-                torch.from_numpy(row.geometry),
-            )
-            for name, row in rows.items()
-        }
+        features = np.concatenate([row.features for row in rows.values()])
+        self.standard = Standardiser.fit(features)
+        self.inputs = {}
+        for name, row in rows.items():
+            standardised = self.standard(torch.from_numpy(row.features))
+            self.inputs[name] = (standardised, torch.from_numpy(row.geometry))
 
     def build(self) -> Vlp:
         """Return the model of :func:`build_model`."""
@@ -148,9 +143,8 @@ class VlpTraining(CaptionTraining):
         recipe = self.recipe
         lengths = torch.tensor([len(self.tokens[i]) for i in batch])
         tokens = pad_rows([self.tokens[i] for i in batch], self.words.ids["[PAD]"])
-        regions, geometry = map(
-            torch.stack, zip(*(self.inputs[self.pairs[i][0]] for i in batch))
-        )
+        inputs = [self.inputs[self.pairs[i][0]] for i in batch]
+        regions, geometry = map(torch.stack, zip(*inputs))
 
         sentences = Sentences(tokens, lengths, regions, geometry)
         if isinstance(recipe.masked, str):

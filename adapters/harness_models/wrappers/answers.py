@@ -84,23 +84,20 @@ class GeneratedAnswers(Wrapper):
         """Yield the scores of the references of each example; raise
         :class:`HarnessError` where the model fails to answer.
         """
-        orders = [
-            np.random.default_rng(zlib.crc32(example.id.encode())).permutation(
-                len(example.references)
-            )
-            for example in examples
-        ]
+        # The order of the options depends on the example alone, so that a model that
+        # prefers a letter is not scored for it.
+        orders = []
+        for example in examples:
+            random = np.random.default_rng(zlib.crc32(example.id.encode()))
+            orders.append(random.permutation(len(example.references)))
 
         questions = [
             self._ask(example, order) for example, order in zip(examples, orders)
         ]
         decoding = Decoding(candidates=1, max_length=self.max_length)
 
-        for example, order, result in zip(
-            examples,
-            orders,
-            self.model.generate(questions, decoding, [0] * len(questions)),
-        ):
+        results = self.model.generate(questions, decoding, [0] * len(questions))
+        for example, order, result in zip(examples, orders, results):
             if isinstance(result, Failure):
                 raise HarnessError(
                     f"{self.kind}: example '{example.id}': {result.reason}"
@@ -108,13 +105,9 @@ class GeneratedAnswers(Wrapper):
 
             text = (result.candidates if isinstance(result, Generation) else result)[0]
             options = [example.references[k] for k in order]
-            position = read_answer(
-                text,
-                string.ascii_uppercase[: len(options)]
-                if self.by == "letter"
-                else options,
-                options,
-            )
+            letters = string.ascii_uppercase[: len(options)]
+            labels = letters if self.by == "letter" else options
+            position = read_answer(text, labels, options)
 
             yield [
                 _scores(reference, position is not None and k == order[position])
@@ -133,13 +126,8 @@ class GeneratedAnswers(Wrapper):
             **example.meta,
             "options": listing if self.by == "letter" else " or ".join(options),
         }
-        return replace(
-            example,
-            source=fill_prompt(
-                self.prompt,
-                replace(example, source=example.source or QUESTION, meta=meta),
-            ),
-        )
+        asked = replace(example, source=example.source or QUESTION, meta=meta)
+        return replace(example, source=fill_prompt(self.prompt, asked))
 
 
 def _scores(reference: str, chosen: bool) -> TokenScores:
@@ -182,11 +170,10 @@ def read_answer(text: str, labels: Sequence[str], options: Sequence[str]) -> int
     names = [_MARKUP.sub("", label).strip().rstrip(".") for label in labels]
     end = r"(?!\w)" if list(labels) == list(options) else r"(?=\s*(?:[.,:;\n]|$))"
 
-    match = re.match(
-        f"{_LEAD}({'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))}){end}",
-        plain,
-        re.IGNORECASE,
-    )
+    # The longest name comes first: an option may begin with another one.
+    by_length = sorted(names, key=len, reverse=True)
+    any_name = "|".join(re.escape(name) for name in by_length)
+    match = re.match(f"{_LEAD}({any_name}){end}", plain, re.IGNORECASE)
     if match:
         return [name.casefold() for name in names].index(match[1].casefold())
     texts = [

@@ -43,11 +43,9 @@ class Cleaned(Wrapper):
     ) -> None:
         self.clean = check_clean(clean)
         if not self.clean or REPEATS in self.clean:
-            found = (
-                f"'{REPEATS}', which is about records of files"
-                if self.clean
-                else "nothing"
-            )
+            found = "nothing"
+            if self.clean:
+                found = f"'{REPEATS}', which is about records of files"
             raise InputError(
                 f"clean is {found}; expected some of think, marks, echo, prefix, "
                 "markdown",

@@ -129,15 +129,15 @@ class Consensus:
                 answers = pool.submit(self.model.generate_unordered, *request)
                 # the last one
                 answers.add_done_callback(lambda _, put=arrived.put: put((-1, None)))
-                positions: tuple[int, ...] = ()
-                while -1 not in positions:
-                    positions, results = zip(
-                        *(arrived.get() for _ in range(max(1, arrived.qsize())))
-                    )
-                    for k, result in zip(
-                        positions,
-                        self._summarise([item for item in results if item is not None]),
-                    ):
+                is_last = False
+                while not is_last:
+                    # What has arrived in the meantime is one request to the judge.
+                    count = max(1, arrived.qsize())
+                    pairs = [arrived.get() for _ in range(count)]
+                    is_last = any(k == -1 for k, _ in pairs)
+                    pairs = [(k, item) for k, item in pairs if item is not None]
+                    summaries = self._summarise([item for _, item in pairs])
+                    for (k, _), result in zip(pairs, summaries):
                         store(start + k, result)
             answers.result()
 
@@ -151,9 +151,8 @@ class Consensus:
             () if isinstance(item, Failure) else _captions(item) for item in results
         ]
 
-        verdicts = iter(
-            self.summariser.summaries([captions for captions in sets if captions])
-        )
+        judged = [captions for captions in sets if captions]
+        verdicts = iter(self.summariser.summaries(judged))
         for item, captions in zip(results, sets):
             if isinstance(item, Failure):
                 yield item
@@ -163,14 +162,12 @@ class Consensus:
                 verdict = next(verdicts)
                 if verdict.value is None:
                     yield Failure(f"the answer of the judge is {verdict.status}")
+                    continue
+                caption = (plain(verdict.value),)
+                if isinstance(item, Generation):
+                    yield Generation(caption, item.references, held_out=item.held_out)
                 else:
-                    caption = (plain(verdict.value),)
-                    if isinstance(item, Generation):
-                        yield Generation(
-                            caption, item.references, held_out=item.held_out
-                        )
-                    else:
-                        yield Generation(caption)
+                    yield Generation(caption)
 
 
 def _captions(item: Any) -> tuple[str, ...]:

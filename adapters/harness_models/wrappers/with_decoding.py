@@ -78,7 +78,8 @@ class WithDecoding(Wrapper):
 
     def fingerprint(self) -> str:
         """Return the fixed settings and the fingerprint of the model."""
-        return f"with-decoding|{json.dumps(self.fixed, sort_keys=True)}|{self.model.fingerprint()}"
+        settings = json.dumps(self.fixed, sort_keys=True)
+        return f"with-decoding|{settings}|{self.model.fingerprint()}"
 
     def inner_decoding(self, decoding: Decoding) -> Decoding:
         """Return the decoding of the run with the fixed settings applied."""
@@ -123,11 +124,9 @@ def convert_setting(name: str, value: Any) -> Any:
             .replace("Input should be", "expected", 1)
             .replace(" a valid ", " a ")
         )
-        hint = (
-            " (use strategy: greedy for the limit of 0)"
-            if name == "temperature" and value == 0
-            else ""
-        )
+        hint = ""
+        if name == "temperature" and value == 0:
+            hint = " (use strategy: greedy for the limit of 0)"
         raise HarnessError(
             f"with-decoding: {name} is {value!r}; {message}{hint}",
             parameter=name,

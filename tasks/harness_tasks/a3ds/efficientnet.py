@@ -88,28 +88,22 @@ class EfficientNetLite0:
 
         with torch.inference_mode():
             pixels = torch.from_numpy(pictures).permute(0, 3, 1, 2).float().div_(255)
-            mean, deviation = (
-                torch.tensor(v).view(1, 3, 1, 1) for v in (_MEAN, _DEVIATION)
-            )
-            x = ((pixels - mean) / deviation).contiguous(
-                memory_format=torch.channels_last
-            )
+            mean = torch.tensor(_MEAN).view(1, 3, 1, 1)
+            deviation = torch.tensor(_DEVIATION).view(1, 3, 1, 1)
+            x = (pixels - mean) / deviation
+            x = x.contiguous(memory_format=torch.channels_last)
 
             x = self._conv("_conv_stem", x, 2).clamp_(0, 6)
             block = 0
-            for stride, repeats in _STAGES[
-                : _MIDDLE if self.view == "middle" else None
-            ]:
+            stages = _STAGES[:_MIDDLE] if self.view == "middle" else _STAGES
+            for stride, repeats in stages:
                 for index in range(repeats):
                     x = self._block(block, x, stride if index == 0 else 1)
                     block += 1
 
             if self.view == "middle":
-                return (
-                    torch.nn.functional.adaptive_avg_pool2d(x, (2, 4))
-                    .flatten(1)
-                    .numpy()
-                )
+                grid = torch.nn.functional.adaptive_avg_pool2d(x, (2, 4))
+                return grid.flatten(1).numpy()
             return self._conv("_conv_head", x, 1).clamp_(0, 6).mean((2, 3)).numpy()
 
     def _block(self, number: int, x: Any, stride: int) -> Any:
@@ -175,9 +169,8 @@ def _fold_normalisation(
     try:
         folded = {}
         for conv, norm in after.items():
-            scale = state[f"{norm}.weight"] / torch.sqrt(
-                state[f"{norm}.running_var"] + _EPS
-            )
+            deviation = torch.sqrt(state[f"{norm}.running_var"] + _EPS)
+            scale = state[f"{norm}.weight"] / deviation
             bias = state[f"{norm}.bias"] - state[f"{norm}.running_mean"] * scale
             weight = state[f"{conv}.weight"] * scale[:, None, None, None]
             folded[conv] = (weight.contiguous(memory_format=torch.channels_last), bias)

@@ -67,14 +67,12 @@ class NetworkFeatures:
                 self._network(self._images.images(new[start : start + 64]))
                 for start in range(0, len(new), 64)
             ]
-            self._rows.update(
-                (scene, len(self._table) + k) for k, scene in enumerate(new)
-            )
+            for row, scene in enumerate(new, start=len(self._table)):
+                self._rows[scene] = row
             self._table = np.concatenate([self._table, *blocks])
 
-        return self._table[[self._rows[scene] for scene in scenes]].reshape(
-            -1, self.width
-        )
+        rows = [self._rows[scene] for scene in scenes]
+        return self._table[rows].reshape(-1, self.width)
 
 
 class FeatureTensor:

@@ -59,11 +59,11 @@ def features(
     InputError
         For an unknown name or option, and a missing file.
     """
-    name, options = (
-        (source, {})
-        if isinstance(source, str)
-        else next(iter(source.items()), ("", {}))
-    )
+    if isinstance(source, str):
+        name = source
+        options = {}
+    else:
+        name, options = next(iter(source.items()), ("", {}))
 
     if name not in SOURCES or (not isinstance(source, str) and len(source) != 1):
         raise InputError.of_name(
@@ -100,11 +100,9 @@ def _features(name: str, options_json: str, pictures: str | None) -> ImageFeatur
             )
         return FeatureTensor(**options)
 
-    weights = (
-        existing(options["weights"], "file of weights", parameter="features")
-        if "weights" in options
-        else None
-    )
+    weights = None
+    if "weights" in options:
+        weights = existing(options["weights"], "file of weights", parameter="features")
 
     if name == "efficientnet-lite0":
         from harness_tasks.a3ds.efficientnet import WIDTHS, EfficientNetLite0

@@ -153,21 +153,14 @@ def _object(origin: np.ndarray, rays: np.ndarray, shape: int, scale: float) -> H
     """
     if shape == 0:
         half = 0.62 * scale
-        return _box(
-            origin,
-            rays,
-            np.array([-half, 0.0, -half]),
-            np.array([half, 2 * half, half]),
-        )
+        low = np.array([-half, 0.0, -half])
+        high = np.array([half, 2 * half, half])
+        return _box(origin, rays, low, high)
     if shape == 1:
         radius = 0.62 * scale
         height = 1.3 * scale
-        return _nearest(
-            [
-                _tube(origin, rays, radius, 0.0, height),
-                _lid(origin, rays, radius, height),
-            ]
-        )
+        side = _tube(origin, rays, radius, 0.0, height)
+        return _nearest([side, _lid(origin, rays, radius, height)])
     if shape == 2:
         radius = 0.74 * scale
         return _sphere(origin, rays, np.array([0.0, radius, 0.0]), radius)
@@ -270,9 +263,8 @@ def _geometry(scale_index: int, shape: int, orientation: int) -> np.ndarray:
     behind, is_floor = _room(origin, rays)
     front = _object(origin, rays, shape, scale)
     on_object = front.distance < behind.distance
-    points = (
-        origin + np.where(on_object, front.distance, behind.distance)[:, None] * rays
-    )
+    distance = np.where(on_object, front.distance, behind.distance)
+    points = origin + distance[:, None] * rays
     normals = np.where(on_object[:, None], front.normal, behind.normal)
     on_room = ~on_object
     hidden = np.zeros(len(rays))

@@ -63,15 +63,12 @@ class ResNet50:
 
         with torch.inference_mode():
             x = torch.from_numpy(pictures).permute(0, 3, 1, 2).float() / 255
-            x = functional.interpolate(x, size=256, mode="bilinear", antialias=True)[
-                :, :, 16:240, 16:240
-            ]
+            x = functional.interpolate(x, size=256, mode="bilinear", antialias=True)
+            x = x[:, :, 16:240, 16:240]
 
-            mean = torch.tensor([0.485, 0.456, 0.406])
-            deviation = torch.tensor([0.229, 0.224, 0.225])
-            return self._network(
-                (x - mean.view(1, 3, 1, 1)) / deviation.view(1, 3, 1, 1)
-            ).numpy()
+            mean = torch.tensor([0.485, 0.456, 0.406]).view(1, 3, 1, 1)
+            deviation = torch.tensor([0.229, 0.224, 0.225]).view(1, 3, 1, 1)
+            return self._network((x - mean) / deviation).numpy()
 
     def _network(self, x: Any) -> Any:
         """Return the last map averaged over space, ``(B, 2048)``, of normalised
@@ -103,11 +100,10 @@ class ResNet50:
         weight = self._state[f"{conv}.weight"]
         state = self._state
         x = functional.conv2d(x, weight, stride=stride, padding=weight.shape[-1] // 2)
-        mean, variance = state[f"{norm}.running_mean"], state[f"{norm}.running_var"]
         return functional.batch_norm(
             x,
-            mean,
-            variance,
+            state[f"{norm}.running_mean"],
+            state[f"{norm}.running_var"],
             state[f"{norm}.weight"],
             state[f"{norm}.bias"],
             eps=_RESNET_EPS,

@@ -137,9 +137,8 @@ def _block(
     equal = np.zeros((size, 6), dtype=bool)
 
     if isinstance(shared, int):
-        equal[
-            np.arange(size)[:, None], random.random((size, 6)).argsort(1)[:, :shared]
-        ] = True
+        drawn_factors = random.random((size, 6)).argsort(1)[:, :shared]
+        equal[np.arange(size)[:, None], drawn_factors] = True
     else:
         equal[:, list(shared)] = True
 

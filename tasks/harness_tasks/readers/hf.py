@@ -174,30 +174,22 @@ class HuggingFaceDataset:
         params = {
             "split": self.requested.split,
             "config": self.requested.config,
-            **{
-                name: getattr(self, name)
-                for name in (
-                    "mapping",
-                    "columns",
-                    "where",
-                    "limit_references",
-                    "allow_empty",
-                )
-            },
+            "mapping": self.mapping,
+            "columns": self.columns,
+            "where": self.where,
+            "limit_references": self.limit_references,
+            "allow_empty": self.allow_empty,
         }
 
         local = self.source.local
         if local is None:
             revision = self._commit or self.requested.revision
-            return files.fingerprint(
-                "hf", [], {**params, "name": self.path, "revision": revision}
-            )
+            params |= {"name": self.path, "revision": revision}
+            return files.fingerprint("hf", [], params)
 
-        paths = (
-            [local]
-            if local.is_file()
-            else sorted(p for p in local.rglob("*") if p.is_file())
-        )
+        paths = [local]
+        if not local.is_file():
+            paths = sorted(path for path in local.rglob("*") if path.is_file())
         return files.fingerprint("hf", paths, params)
 
     def describe(self) -> Mapping[str, object]:
@@ -264,11 +256,9 @@ class HuggingFaceDataset:
                 continue
 
             if media:
-                row[media] = (
-                    text
-                    if cells is not None
-                    else self._store_streamed_cell(row[media], number, suffix)
-                )
+                if cells is None:
+                    text = self._store_streamed_cell(row[media], number, suffix)
+                row[media] = text
             for name in columns.captions:
                 row[name] = _sentences(row[name])
             yield files.Record(f"{self.path}: row {number}", row)
@@ -286,11 +276,8 @@ class HuggingFaceDataset:
             return path
 
         content = encoded_content(cell, f"{self.path}: row {number}")
-        return str(
-            store_media(
-                content, _file_name(path, number - 1, suffix_of(content) or suffix)
-            )
-        )
+        name = _file_name(path, number - 1, suffix_of(content) or suffix)
+        return str(store_media(content, name))
 
     def _cells(self, dataset: Any, column: str) -> Iterator[str | None]:
         """Yield one media text per row: the path of a file, or the place of a cell;
@@ -311,9 +298,8 @@ class HuggingFaceDataset:
                 elif not embedded[offset]:
                     yield str(path)
                 else:
-                    yield MediaCell(
-                        self.source, column, row, _file_name(path, row, suffix)
-                    ).text
+                    name = _file_name(path, row, suffix)
+                    yield MediaCell(self.source, column, row, name).text
 
     def _columns(
         self, present: list[str], media: Sequence[str], features: Mapping[str, Any]

@@ -70,9 +70,8 @@ class KarpathySplits(CaptionFile):
         ids and images without sentences.
         """
         rows = list(section(files.load_json(self.path), "images", str(self.path)))
-        check_splits(
-            self.splits, [row.fields.get("split") for row in rows], str(self.path)
-        )
+        present = [row.fields.get("split") for row in rows]
+        check_splits(self.splits, present, str(self.path))
 
         images: dict[str, tuple[str | None, dict[str, Any]]] = {}
         references: dict[str, list[str]] = {}
@@ -84,6 +83,9 @@ class KarpathySplits(CaptionFile):
             if key in images:
                 raise InputError(f"the id '{key}' occurs twice", location)
             images[key] = (self._media(record), {"split": record.get("split")})
+            sentences = files.list_items(
+                record.get("sentences", []), f"{location}, sentences"
+            )
             references[key] = [
                 checks.caption(
                     sentence.get("raw"),
@@ -91,9 +93,7 @@ class KarpathySplits(CaptionFile):
                     what="reference",
                     allow_empty=self.allow_empty,
                 )
-                for at, sentence in files.list_items(
-                    record.get("sentences", []), f"{location}, sentences"
-                )
+                for at, sentence in sentences
             ]
 
         counter = ReadingCounter()

@@ -90,10 +90,8 @@ class Lines:
     ) -> None:
         paths = [path] if isinstance(path, str) else list(path or ())
         self.paths = [files.existing(item, "file of lines") for item in paths]
-        self.readers = [
-            _reader(item)
-            for item in ([of] if isinstance(of, Mapping) else list(of or ()))
-        ]
+        others = [of] if isinstance(of, Mapping) else list(of or ())
+        self.readers = [_reader(item) for item in others]
 
         if not self.paths and not self.readers:
             raise InputError(
@@ -126,11 +124,8 @@ class Lines:
             "limit",
         )
         params = {name: getattr(self, name) for name in names}
-        return files.fingerprint(
-            "lines",
-            self.paths,
-            {**params, "of": [reader.fingerprint() for reader in self.readers]},
-        )
+        params["of"] = [reader.fingerprint() for reader in self.readers]
+        return files.fingerprint("lines", self.paths, params)
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples; their ids count from 1.
@@ -164,12 +159,8 @@ class Lines:
 
         lines = self._filter_lines(corpus)
         if self.shuffle is not None:
-            lines = [
-                lines[i]
-                for i in np.random.default_rng(self.shuffle)
-                .permutation(len(lines))
-                .tolist()
-            ]
+            order = np.random.default_rng(self.shuffle).permutation(len(lines))
+            lines = [lines[i] for i in order.tolist()]
 
         left = f"{len(lines)} of {len(corpus)} lines are left after filtering"
         if self.offset >= len(lines):
@@ -180,9 +171,8 @@ class Lines:
                 value=self.offset,
             )
 
-        selected_lines = lines[
-            self.offset : None if self.limit is None else self.offset + self.limit
-        ]
+        end = None if self.limit is None else self.offset + self.limit
+        selected_lines = lines[self.offset : end]
         if self.limit is not None and len(selected_lines) < self.limit:
             raise InputError(
                 f"limit is {self.limit} and offset {self.offset}, but {left}",

@@ -70,11 +70,8 @@ class ChoiceReader:
         blank: str | None = None,
         media_root: str | None = None,
     ) -> None:
-        paths = (
-            [path]
-            if isinstance(path, str) or not isinstance(path, Sequence)
-            else list(path)
-        )
+        is_one = isinstance(path, str) or not isinstance(path, Sequence)
+        paths = [path] if is_one else list(path)
         self.paths = [files.existing(item, "file of choices") for item in paths]
 
         names = [_stem(item) for item in self.paths]
@@ -208,14 +205,11 @@ class ChoiceReader:
         meta = {key: value for key, value in fields.items() if key not in used}
 
         for k, column in enumerate(names):
-            media = with_root(
-                checks.check_text(fields.get(column), location, what="media name"),
-                self.media_root,
-            )
+            media = checks.check_text(fields.get(column), location, what="media name")
+            media = with_root(media, self.media_root)
             wrong_options = (text for i, text in enumerate(options) if i != k)
-            yield Example(
-                f"{name}/{k}", (options[k], *wrong_options), media, None, meta
-            )
+            references = (options[k], *wrong_options)
+            yield Example(f"{name}/{k}", references, media, None, meta)
 
     def _example(
         self, number: int, fields: Mapping[str, Any], location: str
@@ -235,18 +229,17 @@ class ChoiceReader:
         }
 
         media = fields.get(names["media"])
-        source = fields.get(names["source"])
         if media is not None:
-            media = with_root(
-                checks.check_text(media, location, what="media name"), self.media_root
-            )
+            media = checks.check_text(media, location, what="media name")
+            media = with_root(media, self.media_root)
+        source = fields.get(names["source"])
+        if source is not None:
+            source = checks.check_text(source, location, what="source")
         return Example(
             str(number if identity is None else identity),
             (options[first], *(text for k, text in enumerate(options) if k != first)),
             media,
-            None
-            if source is None
-            else checks.check_text(source, location, what="source"),
+            source,
             {key: value for key, value in fields.items() if key not in used},
         )
 
@@ -275,9 +268,9 @@ class ChoiceReader:
         self, options: Sequence[str], fields: Mapping[str, Any], location: str
     ) -> int:
         """Return the index of the correct option."""
-        value = (
-            fields.get(self.columns["answer"]) if self.answer is None else self.answer
-        )
+        value = self.answer
+        if value is None:
+            value = fields.get(self.columns["answer"])
         if (
             isinstance(value, int)
             and not isinstance(value, bool)
@@ -289,8 +282,7 @@ class ChoiceReader:
             return options.index(value)
         raise InputError(
             f"the answer (column '{self.columns['answer']}') is {value!r:.60}; "
-            "expected one of the options or an index from 0 "
-            f"to {len(options) - 1}",
+            f"expected one of the options or an index from 0 to {len(options) - 1}",
             location,
         )
 

@@ -71,9 +71,8 @@ class VdtkList(CaptionFile):
             if not references:
                 raise InputError(f"the example '{key}' has no references", location)
 
-            media = with_root(
-                record.get("media_path") or record.get("file_name"), self.media_root
-            )
+            media = record.get("media_path") or record.get("file_name")
+            media = with_root(media, self.media_root)
             meta = {
                 name: value
                 for name, value in record.items()

@@ -109,9 +109,10 @@ def in_batches(
                 raise
             batches.halve(len(batch), error)
             results = None
+
         # The same examples are tried again with half as many; a caption does not depend
-        # on its batch, so nothing changes but the speed. outside the handler, whose
-        # traceback holds the tensors of the batch
+        # on its batch, so nothing changes but the speed. Memory is freed outside of the
+        # handler, whose traceback holds the tensors of the batch.
         if results is None:
             free_memory()
             continue

@@ -214,33 +214,28 @@ def _search(
         # A complete example stays in the batch, frozen, until a quarter of the batch is
         # complete: copying all states costs more than a few idle rows. Its hypotheses
         # cannot change in the meantime.
-        complete = torch.stack(
-            [_freeze(lane, decoding, position + 1, limit) for lane in lanes]
-        ).all(0)
+        frozen = [_freeze(lane, decoding, position + 1, limit) for lane in lanes]
+        complete = torch.stack(frozen).all(0)
         if position + 1 == limit or bool(complete.all()):
             break
         if int(complete.sum()) * 4 >= len(complete):
+            ready = torch.nonzero(complete)[:, 0]
             for store, lane in zip(final, lanes):
-                store.put(
-                    active[complete],
-                    lane.retired.examples(torch.nonzero(complete)[:, 0]),
-                )
+                store.put(active[complete], lane.retired.examples(ready))
             index = torch.nonzero(~complete)[:, 0]
             active = active[index]
             lanes = [lane.examples(index) for lane in lanes]
             rows = rows.reshape(-1, beams)[index].reshape(-1)
 
-        tokens = torch.cat(
-            [lane.live.tokens[:, :, position] for lane in lanes], dim=1
-        ).reshape(-1)
+        last = [lane.live.tokens[:, :, position] for lane in lanes]
+        tokens = torch.cat(last, dim=1).reshape(-1)
         logits, state = step(tokens, reorder(step, state, rows))
 
     for store, lane in zip(final, lanes):
         # Beams alive at the length limit compete with the retired ones under the same
         # normalisation.
-        survivors = _Paths(
-            _normalise_scores(lane.live, decoding), *lane.live._fields()[1:]
-        )
+        scores = _normalise_scores(lane.live, decoding)
+        survivors = _Paths(scores, *lane.live._fields()[1:])
         store.put(active, lane.retired.best_of(survivors, width))
     return _collect(final, decoding, batch, set(batch.stop))
 
@@ -269,24 +264,18 @@ def _advance(
     by_beam = logits.reshape(examples, beams, -1)
     allowed = forbid_stop(logits, stop, decoding, position).reshape(examples, beams, -1)
     norms = log_norm(logits).reshape(examples, beams)
-    penalties = (
-        torch.zeros(
-            (examples, logits.shape[-1]), dtype=logits.dtype, device=logits.device
-        )
-        if diversity
-        else None
-    )
+    penalties = None
+    if diversity:
+        penalties = logits.new_zeros((examples, logits.shape[-1]))
     # Groups advance one after the other, since a group is penalised for the tokens of
     # the groups before it at this very step. The penalty changes only the order of the
     # continuations; the scores of hypotheses are log-probabilities of the model.
     parents = []
     for g, lane in enumerate(lanes):
         columns = slice(g * width, (g + 1) * width)
-        offered = (
-            allowed[:, columns]
-            if penalties is None or g == 0
-            else allowed[:, columns] - diversity * penalties[:, None]
-        )
+        offered = allowed[:, columns]
+        if penalties is not None and g > 0:
+            offered = offered - diversity * penalties[:, None]
         parent = _grow(
             lane,
             by_beam[:, columns],
@@ -325,33 +314,28 @@ def _grow(
     per_beam = min(width + len(stop), size)
 
     values, ids = offered.topk(per_beam, dim=-1)
-    sums = (
-        lane.live.scores[:, :, None] + (values.double() - norms[:, :, None])
-    ).reshape(examples, -1)
+    gains = values.double() - norms[:, :, None]
+    sums = (lane.live.scores[:, :, None] + gains).reshape(examples, -1)
     # The stable sort gives ties to the earlier beam and the smaller id, whatever the
     # device and the batch.
-    order = sums.sort(dim=1, descending=True, stable=True).indices[
-        :, : width * (1 + len(stop))
-    ]
+    order = sums.sort(dim=1, descending=True, stable=True).indices
+    order = order[:, : width * (1 + len(stop))]
     parent = order // per_beam
     grown = lane.live.take(parent)
     tokens = ids.reshape(examples, -1).gather(1, order)
 
-    rows = (
-        torch.arange(examples, device=order.device)[:, None] * width + parent
-    ).reshape(-1)
+    first_row = torch.arange(examples, device=order.device)[:, None] * width
+    rows = (first_row + parent).reshape(-1)
     parent_logits = logits.reshape(-1, size)[rows]
     grown.scores = sums.gather(1, order)
     grown.lengths = grown.lengths + 1
     grown.tokens[:, :, position] = tokens
 
-    grown.log_probs[:, :, position] = log_prob_of(
-        parent_logits, tokens.reshape(-1)
-    ).reshape(examples, -1)
+    log_probs = log_prob_of(parent_logits, tokens.reshape(-1))
+    grown.log_probs[:, :, position] = log_probs.reshape(examples, -1)
 
-    grown.ranks[:, :, position] = rank_of(parent_logits, tokens.reshape(-1)).reshape(
-        examples, -1
-    )
+    ranks = rank_of(parent_logits, tokens.reshape(-1))
+    grown.ranks[:, :, position] = ranks.reshape(examples, -1)
 
     lane.last_tokens = tokens[:, :width]
     lane.valid = grown.scores[:, :width] > _NEVER
@@ -360,10 +344,8 @@ def _grow(
     ends = torch.isin(tokens, stop)
     leading = torch.arange(ends.shape[1], device=ends.device) < width
 
-    ended = _Paths(
-        _normalise_scores(grown, decoding).masked_fill(~(ends & leading), _NEVER),
-        *grown._fields()[1:],
-    )
+    scores = _normalise_scores(grown, decoding).masked_fill(~(ends & leading), _NEVER)
+    ended = _Paths(scores, *grown._fields()[1:])
     lane.retired = lane.retired.best_of(ended, width)
 
     # the best that do not end, in order
@@ -398,11 +380,10 @@ def _freeze(lane: _Lane, decoding: Decoding, length: int, limit: int) -> torch.T
     reach = limit if rule == "never" and alpha > 0 else length
     complete = best == _NEVER
 
-    complete |= (
-        (worst > _NEVER)
-        if rule is True
-        else (worst > _NEVER) & (best / float(reach) ** alpha <= worst)
-    )
+    settled = worst > _NEVER
+    if rule is not True:
+        settled = settled & (best / float(reach) ** alpha <= worst)
+    complete |= settled
 
     lane.live.scores[complete] = _NEVER
     return complete

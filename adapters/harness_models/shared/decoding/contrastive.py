@@ -85,18 +85,13 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
         # token, not two.
         check_logits(logits, batch, rows.tolist(), position)
         allowed = forbid_stop(logits, stop, decoding, position)
-        p, ids = (
-            allowed.double()
-            .softmax(-1)
-            .topk(min(decoding.top_k or TOP_K, logits.shape[-1]), dim=-1)
-        )
+        width = min(decoding.top_k or TOP_K, logits.shape[-1])
+        p, ids = allowed.double().softmax(-1).topk(width, dim=-1)
 
-        width = ids.shape[1]
         index = torch.arange(len(rows), device=logits.device)
 
-        after, state = step(
-            ids.reshape(-1), reorder(step, state, index.repeat_interleave(width))
-        )
+        tried = reorder(step, state, index.repeat_interleave(width))
+        after, state = step(ids.reshape(-1), tried)
         hidden = _unit(last_hidden()).reshape(len(rows), width, -1)
         likeness = torch.einsum("rkd,rtd->rkt", hidden, earlier).amax(-1)
 
@@ -105,9 +100,8 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
         best = score.argmax(-1)
         tokens = ids.gather(-1, best[:, None])[:, 0]
 
-        record.add(
-            position, rows, logits, tokens, torch.ones(len(rows), dtype=torch.bool)
-        )
+        every_row = torch.ones(len(rows), dtype=torch.bool)
+        record.add(position, rows, logits, tokens, every_row)
         alive = ~torch.isin(tokens, stop)
         if position + 1 == limit or not bool(alive.any()):
             break
@@ -119,12 +113,9 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
         earlier = torch.cat([earlier, hidden[index, best][:, None]], dim=1)[alive]
         rows = rows[alive.cpu()]
 
-    return Decoded(
-        tuple(
-            (hypothesis,) * (decoding.candidates or 1)
-            for hypothesis in record.hypotheses(set(batch.stop))
-        )
-    )
+    hypotheses = record.hypotheses(set(batch.stop))
+    count = decoding.candidates or 1
+    return Decoded(tuple((hypothesis,) * count for hypothesis in hypotheses))
 
 
 def _unit(vectors: torch.Tensor) -> torch.Tensor:

@@ -35,13 +35,10 @@ def check_logits(
     if bool(torch.isfinite(highest).all()):
         return
     row = int(torch.nonzero(~torch.isfinite(highest))[0, 0])
-    content = (
-        "NaN"
-        if torch.isnan(highest[row])
-        else "+inf"
-        if highest[row] > 0
-        else "no finite value"
-    )
+    if torch.isnan(highest[row]):
+        content = "NaN"
+    else:
+        content = "+inf" if highest[row] > 0 else "no finite value"
     raise HarnessError(
         f"the model's logits for example {batch.name(int(examples[row]))} hold "
         f"{content} at token {position + 1}; "

@@ -59,11 +59,8 @@ class Trace:
 
     def __init__(self, steps: list[TraceStep]) -> None:
         def stack(name: str) -> np.ndarray:
-            return (
-                torch.stack([getattr(step, name) for step in steps], dim=1)
-                .cpu()
-                .numpy()
-            )
+            values = [getattr(step, name) for step in steps]
+            return torch.stack(values, dim=1).cpu().numpy()
 
         self.scores = stack("scores")
         self.tokens = stack("tokens")

@@ -41,10 +41,10 @@ def check_truncation(decoding: Decoding) -> None:
 
     needed = REQUIRED.get(decoding.strategy)
     if needed and decoding.options.get(needed) is None:
+        example = {"min_p": 0.1, "typical_p": 0.95, "eta": 0.0003}[needed]
         raise HarnessError(
-            f"decoding: strategy {decoding.strategy} needs options.{needed} (for "
-            f"example options: {{{needed}: "
-            f"{ {'min_p': 0.1, 'typical_p': 0.95, 'eta': 0.0003}[needed] }}})",
+            f"decoding: strategy {decoding.strategy} needs options.{needed} "
+            f"(for example options: {{{needed}: {example}}})",
             parameter=needed,
         )
 

@@ -149,11 +149,8 @@ class VideoFeatureFiles:
                     path,
                 )
 
-            series.append(
-                np.asarray(
-                    array[sampled_frames(len(array), self.frames)], dtype=np.float32
-                )
-            )
+            frames = array[sampled_frames(len(array), self.frames)]
+            series.append(np.asarray(frames, dtype=np.float32))
         return series
 
     def check(self, examples: Sequence[Example]) -> None:

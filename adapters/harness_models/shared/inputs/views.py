@@ -111,11 +111,9 @@ class SemSynAnViews:
     def read(self, example: Example) -> dict[str, np.ndarray]:
         """Return one array (frames, width) float32 per view."""
         number = self._number(example)
-        frames = (
-            int(self.group["count_features"][number])
-            if "count_features" in self.group
-            else None
-        )
+        frames = None
+        if "count_features" in self.group:
+            frames = int(self.group["count_features"][number])
 
         views = {}
         for view, name in self.arrays.items():
@@ -174,8 +172,7 @@ def collate(
         views[name] = torch.zeros(len(rows), longest, rows[0][name].shape[1])
         masks[name] = torch.zeros(len(rows), longest, dtype=torch.bool)
         for i, row in enumerate(rows):
-            views[name][i, : len(row[name])] = torch.from_numpy(
-                np.ascontiguousarray(row[name])
-            )
-            masks[name][i, : len(row[name])] = True
+            array = np.ascontiguousarray(row[name])
+            views[name][i, : len(array)] = torch.from_numpy(array)
+            masks[name][i, : len(array)] = True
     return views, masks

@@ -47,17 +47,13 @@ def open_container(source: Source, noun: str) -> Iterator[Any]:
     if not isinstance(source, bytes) and not Path(source).is_file():
         raise InputError(f"no such {noun}", name)
 
-    with (
-        BytesIO(source)
-        if isinstance(source, bytes)
-        else Path(source).open("rb") as file
-    ):
+    is_content = isinstance(source, bytes)
+    with BytesIO(source) if is_content else Path(source).open("rb") as file:
         # FFmpeg opens lists of other files and addresses too
         require_media(file.read(32), name)
+
     try:
-        with av.open(
-            BytesIO(source) if isinstance(source, bytes) else str(source)
-        ) as container:
+        with av.open(BytesIO(source) if is_content else str(source)) as container:
             yield container
     except (av.FFmpegError, OSError, ValueError, UnicodeDecodeError) as error:
         message = getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -83,11 +83,8 @@ def _resample(container: Any, stream: Any, rate: int, source: Source) -> np.ndar
     # The resampler holds back the end of the sound until it is asked for it.
     if chunks:
         chunks += [chunk.to_ndarray()[0] for chunk in resampler.resample(None)]
-    return (
-        np.concatenate(chunks).astype(np.float32)
-        if chunks
-        else np.zeros(0, dtype=np.float32)
-    )
+        return np.concatenate(chunks).astype(np.float32)
+    return np.zeros(0, dtype=np.float32)
 
 
 def _check_riff(source: Source) -> None:
@@ -120,17 +117,13 @@ def _check_length(container: Any, seconds: float, source: Source) -> None:
     """Raise :class:`InputError` for a sound that is shorter than its header says."""
     stream = container.streams.audio[0]
 
-    promised = (
-        float(stream.duration * stream.time_base)
-        if stream.duration
-        else (container.duration or 0) / 1e6
-    )
+    promised = (container.duration or 0) / 1e6
+    if stream.duration:
+        promised = float(stream.duration * stream.time_base)
     if len(container.streams) > 1 and not stream.duration:
         return
-    if (
-        any(name in _EXACT for name in container.format.name.split(","))
-        and seconds < 0.98 * promised - 0.1
-    ):
+    is_exact = any(name in _EXACT for name in container.format.name.split(","))
+    if is_exact and seconds < 0.98 * promised - 0.1:
         raise InputError(
             f"the file is truncated: its header promises {promised:.1f} s, "
             f"it has {seconds:.1f} s",
@@ -142,9 +135,8 @@ def wav_bytes(samples: np.ndarray, rate: int = 16000) -> bytes:
     """Return samples in [-1, 1], shape (T,), as the bytes of a WAV file of 16 bits and
     one channel, as servers take sounds.
     """
-    levels = np.clip(
-        np.round(np.asarray(samples, dtype=np.float64) * 32767), -32768, 32767
-    ).astype("<i2")
+    scaled = np.round(np.asarray(samples, dtype=np.float64) * 32767)
+    levels = np.clip(scaled, -32768, 32767).astype("<i2")
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setnchannels(1)

@@ -93,9 +93,8 @@ class TrainingSet:
             If true, continue the run in the folder. Its recipe must be the same, except
             for the number of epochs.
         """
-        schedule = Schedule(
-            **{item.name: getattr(self, item.name) for item in fields(Schedule)}
-        )
+        values = {item.name: getattr(self, item.name) for item in fields(Schedule)}
+        schedule = Schedule(**values)
         identity = {
             name: value for name, value in asdict(self).items() if name != "epochs"
         }

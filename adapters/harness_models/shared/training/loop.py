@@ -143,11 +143,8 @@ class Loop:
         self.epoch = int(state["epoch"])
         # A process killed between the curve and the state has logged an epoch that the
         # state does not have.
-        curve.write_text(
-            "".join(
-                line + "\n" for line in curve.read_text().splitlines()[: self.epoch]
-            )
-        )
+        lines = curve.read_text().splitlines()[: self.epoch]
+        curve.write_text("".join(line + "\n" for line in lines))
 
     def run(self, report: Report | None = None) -> None:
         """Train the remaining epochs and put the model into evaluation mode; ``report``
@@ -178,12 +175,8 @@ class Loop:
 
         for start in range(0, len(order), schedule.batch):
             loss, count = self.loss(order[start : start + schedule.batch])
-            take_step(
-                self.optimiser,
-                loss,
-                schedule.clip,
-                f"the loss is %s in epoch {self.epoch + 1}; lower learning_rate",
-            )
+            message = f"the loss is %s in epoch {self.epoch + 1}; lower learning_rate"
+            take_step(self.optimiser, loss, schedule.clip, message)
             # Batches differ in their number of tokens: the curve is the mean over
             # tokens, not over batches.
             total = total + float(loss.detach()) * count

@@ -39,9 +39,8 @@ def model_key(name: str, trainer: Trainer, recipe: Any) -> str:
         sorted(_file_hashes(values)),
         VERSION,
     ]
-    return hashlib.sha256(
-        json.dumps(values_of_key, sort_keys=True, default=str).encode()
-    ).hexdigest()[:24]
+    text = json.dumps(values_of_key, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def _file_hashes(value: Any) -> Iterable[str]:

@@ -117,9 +117,10 @@ def recipe_from_options(args: argparse.Namespace, kind: type[Any]) -> tuple[Any,
 
     Raises :class:`HarnessError` if no folder is named, and as :func:`recipe_from`.
     """
-    source = (
-        load(Path(args.spec)) if args.spec else Located({}, {(): ("harness train", 0)})
-    )
+    if args.spec:
+        source = load(Path(args.spec))
+    else:
+        source = Located({}, {(): ("harness train", 0)})
 
     if not isinstance(source.data, dict):
         raise InputError(

@@ -176,16 +176,13 @@ class RewardTraining:
         inputs = [self.inputs[i] for i in batch]
         owner = torch.arange(len(batch)).repeat_interleave(count)
         tokens, texts = self.draw(inputs, examples, owner)
-        advantages = self.advantages(
-            examples,
-            inputs,
-            [texts[row : row + count] for row in range(0, len(texts), count)],
-        )
+        groups = [texts[row : row + count] for row in range(0, len(texts), count)]
+        advantages = self.advantages(examples, inputs, groups)
+
         log_probs = self.log_probs(policy, inputs, examples, owner, tokens)
         with torch.no_grad():
-            ratio = (
-                log_probs - self.log_probs(self.start, inputs, examples, owner, tokens)
-            ).reshape(advantages.shape)
+            at_start = self.log_probs(self.start, inputs, examples, owner, tokens)
+            ratio = (log_probs - at_start).reshape(advantages.shape)
         if self.recipe.kl:
             advantages = advantages - self.recipe.kl * subtract_others(ratio)
         self.totals.update(
@@ -205,27 +202,18 @@ class RewardTraining:
         """
         names = [example.id for example in examples]
         scores = torch.from_numpy(self.reward.scores(names, groups).astype(np.float32))
-        credits = torch.from_numpy(
-            self.reward.credits(names, groups).astype(np.float32)
-        )
+        credits = self.reward.credits(names, groups).astype(np.float32)
+        credits = torch.from_numpy(credits)
         self.totals.update(
             reward=float(scores.mean(1).sum()), credit=float(credits.sum())
         )
 
         if self.recipe.baseline == "leave-one-out":
             return subtract_others(scores) + credits
-        greedy = self.draw(inputs, examples, torch.arange(len(examples)), greedy=True)[
-            1
-        ]
-        return (
-            scores
-            - torch.from_numpy(
-                self.reward.scores(names, [[text] for text in greedy]).astype(
-                    np.float32
-                )
-            )
-            + credits
-        )
+        owner = torch.arange(len(examples))
+        _, greedy = self.draw(inputs, examples, owner, greedy=True)
+        baseline = self.reward.scores(names, [[text] for text in greedy])
+        return scores - torch.from_numpy(baseline.astype(np.float32)) + credits
 
     def draw(
         self,

@@ -147,13 +147,9 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         raise InputError("no such checkpoint file", str(path))
     with announce(f"loading {path.name}"):
         if path.suffix == ".safetensors":
-            return Checkpoint(
-                _strip_prefix(
-                    read_safetensors(path, "torch", "reading a .safetensors checkpoint")
-                ),
-                _config_beside(path),
-                path,
-            )
+            needed_by = "reading a .safetensors checkpoint"
+            tensors = read_safetensors(path, "torch", needed_by)
+            return Checkpoint(_strip_prefix(tensors), _config_beside(path), path)
 
         if path.suffix == ".npz":
             return Checkpoint(
@@ -262,9 +258,8 @@ def _split(data: Any, path: Path) -> tuple[dict[str, torch.Tensor], dict[str, An
     if isinstance(data, Mapping) and not any(
         isinstance(value, torch.Tensor) for value in data.values()
     ):
-        holder = next(
-            (name for name in _HOLDERS if isinstance(data.get(name), Mapping)), None
-        )
+        holders = (name for name in _HOLDERS if isinstance(data.get(name), Mapping))
+        holder = next(holders, None)
         if holder is not None:
             settings = {str(key): value for key, value in data.items() if key != holder}
             return _split(data[holder], path)[0], settings
@@ -283,11 +278,12 @@ def _split(data: Any, path: Path) -> tuple[dict[str, torch.Tensor], dict[str, An
             f"no tensors in it (keys: {', '.join(map(str, list(data)[:6]))})", str(path)
         )
 
-    return _strip_prefix(tensors), {
+    settings = {
         str(key): value
         for key, value in data.items()
         if not isinstance(value, torch.Tensor)
     }
+    return _strip_prefix(tensors), settings
 
 
 def _strip_prefix(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

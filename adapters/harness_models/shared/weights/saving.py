@@ -55,14 +55,9 @@ def save_checkpoint(
 
     folder = Path(to)
     try:
-        text = json.dumps(
-            {
-                "looks_like": looks_like(tensors).removeprefix("it looks like "),
-                **_plain(settings),
-            },
-            indent=1,
-            ensure_ascii=False,
-        )
+        architecture = looks_like(tensors).removeprefix("it looks like ")
+        values = {"looks_like": architecture, **_plain(settings)}
+        text = json.dumps(values, indent=1, ensure_ascii=False)
     except TypeError as error:
         raise HarnessError(
             f"a setting of the checkpoint cannot be written as JSON: {error}"
