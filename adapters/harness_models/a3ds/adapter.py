@@ -145,7 +145,9 @@ class A3DS:
         """Return a name that depends on the speaker, the listener and the image
         features, and ends with the name of the features.
         """
-        return f"a3ds:{_digest(self._speaker_path)}:{_digest(self._listener_path)}:{self.images.name}"
+        speaker = _digest(self._speaker_path)
+        listener = _digest(self._listener_path)
+        return f"a3ds:{speaker}:{listener}:{self.images.name}"
 
     def listener_fingerprint(self) -> str:
         """Return a name that depends on the listener and the image features only."""

@@ -10,9 +10,10 @@ from harness.errors import HarnessError
 START, END, UNK, PAD = range(4)
 """Ids of the special words."""
 _WORDS = """
-    START END UNK PAD a tiny red block in the right corner front of wall on floor picture shows standing is close
-    to side near middle nearly left cylinder ball pill small medium sized big large huge giant orange yellow light
-    green dark cyan blue purple pink
+    START END UNK PAD a tiny red block in the right corner front of wall on floor
+    picture shows standing is close to side near middle nearly left cylinder ball pill
+    small medium sized big large huge giant orange yellow light green dark cyan blue
+    purple pink
 """
 WORDS: tuple[str, ...] = tuple(_WORDS.split())
 """The published vocabulary in the order of ids. As published, it lacks ``there``,

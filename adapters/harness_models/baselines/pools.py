@@ -1,4 +1,4 @@
-"""The ``pools`` baseline: captions drawn from pools of correct and of incorrect ones."""
+"""The ``pools`` baseline: captions from a pool of correct and one of incorrect ones."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Pools(Mixture):
     """Sets of n captions: m from k references of the example, n - m from k captions of
     other examples, one of each.
 
-    A draw takes the captions of a pool in a random order, again and again where m or n -
-    m is above k, so that each caption of a pool occurs equally often, give or take one.
-    All draws use the seed of the example.
+    A draw takes the captions of a pool in a random order, again and again where m or
+    n - m is above k, so that each caption of a pool occurs equally often, give or take
+    one. All draws use the seed of the example.
 
     Parameters
     ----------

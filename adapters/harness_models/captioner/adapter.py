@@ -102,7 +102,8 @@ class TrainedCaptioner(LeftToRight):
         and the stage; no model is trained for it.
         """
         if self.recipe is not None:
-            return f"captioner|trained:{self.recipe.key()}|stage:{self.stage}|max:{self.max_length}"
+            source = f"trained:{self.recipe.key()}|stage:{self.stage}"
+            return f"captioner|{source}|max:{self.max_length}"
         assert self.folder is not None
         return f"captioner|{file_fingerprint(self.folder)}|max:{self.max_length}"
 

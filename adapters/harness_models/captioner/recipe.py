@@ -44,8 +44,8 @@ class CaptionerRecipe:
     kind: Kind = "exhaustive"
     """Kind of captions: exhaustive or short."""
     features: Any = "factors"
-    """Image features as :func:`harness_models.captioner.image_features.image_features` takes
-    them.
+    """Image features, as
+    :func:`harness_models.captioner.image_features.image_features` takes them.
     """
     epochs: Count = 10
     width: Count = 64

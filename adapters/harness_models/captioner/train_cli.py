@@ -36,7 +36,7 @@ def trainer() -> Trainer:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train, print each line of the curve and the folder of the last stage, and return 0.
+    """Train; print each line of the curve and the folder of the last stage; return 0.
 
     Raises :class:`HarnessError` if no folder is named, or a setting is unknown or out
     of range.

@@ -132,8 +132,9 @@ def hold_out(references: Sequence[str], indices: Sequence[int]) -> Generation:
     """Return the references at ``indices`` as candidates, in that order, and the others
     as references, in their original order.
 
-    >>> hold_out(["a", "b", "c"], [2])
-    Generation(candidates=('c',), references=('a', 'b'), log_probs=None, lengths=None, stop_reasons=None, held_out=(2,))
+    >>> split = hold_out(["a", "b", "c"], [2])
+    >>> split.candidates, split.references, split.held_out
+    (('c',), ('a', 'b'), (2,))
     """
     held_out = set(indices)
     remaining = tuple(text for i, text in enumerate(references) if i not in held_out)

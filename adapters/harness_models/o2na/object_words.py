@@ -1,5 +1,5 @@
-"""Object words: nouns of captions by their position, the objects of rendered scenes, and
-lists from files.
+"""Object words: nouns of captions by their position, the objects of rendered scenes,
+and lists from files.
 """
 
 from __future__ import annotations

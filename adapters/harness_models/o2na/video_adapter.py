@@ -123,7 +123,8 @@ class VideoAdapter(LeftToRight):
         the features and the settings.
         """
         files = file_fingerprint(*self.files, *self._word_files)
-        return f"{self.name}-{files}-{self.videos.fingerprint()}-{json.dumps(self._settings, sort_keys=True)}"
+        settings = json.dumps(self._settings, sort_keys=True)
+        return f"{self.name}-{files}-{self.videos.fingerprint()}-{settings}"
 
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without features."""

@@ -12,9 +12,12 @@ _DETERMINERS = """
 """
 _OTHERS = """
     i you he she it we they me him us them who whom whose which what there here
-    is are was were be been being am has have had having do does did can could will would shall should may might must
-    of in on at by to from with without into onto over under above below behind before after near between among through across
-    around along against beside besides inside outside off out up down upon toward towards about as for during while than
+    is are was were be been being am has have had having do does did
+    can could will would shall should may might must
+    of in on at by to from with without into onto over under above below
+    behind before after near between among through across
+    around along against beside besides inside outside off out up down upon
+    toward towards about as for during while than
     and or but nor so if then because when where not very too also just only
 """
 DETERMINERS = frozenset(_DETERMINERS.split())

@@ -42,7 +42,8 @@ class VideoWords(WordList):
     Raises
     ------
     InputError
-        If the file does not exist or does not hold words, or the ids are not 0 to N - 1.
+        If the file does not exist or does not hold words, or the ids are not 0 to
+        N - 1.
     """
 
     unknown = UNK

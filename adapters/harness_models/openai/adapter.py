@@ -57,8 +57,8 @@ class OpenAI:
         else an image.
     frames, frame_choice
         Number of frames of a video that are sent as images, and ``uniform`` or ``key``
-        (:func:`~harness_models.shared.media.video.video_frames`); 0 sends the whole file,
-        which vLLM and SGLang accept.
+        (:func:`~harness_models.shared.media.video.video_frames`); 0 sends the whole
+        file, which vLLM and SGLang accept.
     max_side
         Maximum width and height of images and frames in pixels; larger ones are
         reduced.

@@ -1,4 +1,4 @@
-"""Content parts of a chat message: images, frames of a video, sound, whole video files."""
+"""Parts of a chat message: images, frames of a video, sound, whole video files."""
 
 from __future__ import annotations
 

@@ -26,11 +26,8 @@ from harness.files.forms import existing_captions
 from harness.files.generated.cleaning import check_clean
 from harness.files.generated.record_signs import RecordSigns
 from harness.registry.file_forms import form_names
-from harness_models.predictions.record_tables import (
-    FORMATS,
-    find_matching_column,
-    read_table,
-)
+from harness_models.predictions.formats import FORMATS
+from harness_models.predictions.record_tables import find_matching_column, read_table
 from harness_models.predictions.table import USUAL, Choice, Table
 
 _log = logging.getLogger(__name__)

@@ -80,7 +80,8 @@ class RnnLanguageModel:
         if self.checkpoint is not None:
             return f"rnnlm|{file_fingerprint(self.checkpoint)}|max:{self.max_length}"
         assert self.corpus is not None
-        return f"rnnlm|trained:{self.recipe.key(self.corpus.fingerprint())}|max:{self.max_length}"
+        key = self.recipe.key(self.corpus.fingerprint())
+        return f"rnnlm|trained:{key}|max:{self.max_length}"
 
     @property
     def model(self) -> RnnLm:

@@ -1,5 +1,5 @@
-"""GPT-2 with its published key names, an interface for embeddings, and a key-value cache
-that grows in place.
+"""GPT-2 with its published key names, an interface for embeddings, and a key-value
+cache that grows in place.
 
 The blocks apply LayerNorm before attention and feed-forward layers, the activation is
 the tanh approximation of GELU, positions are learned, and the output layer is tied to

@@ -1,5 +1,5 @@
-"""Key-value cache of a decoder: new entries are written in place into buffers with spare
-room, so a step does not copy earlier entries.
+"""Key-value cache of a decoder: new entries are written in place into buffers with
+spare room, so a step does not copy earlier entries.
 """
 
 from __future__ import annotations

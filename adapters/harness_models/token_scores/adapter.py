@@ -65,7 +65,8 @@ class TokenScoresFile:
         """Return a hash of the file and the fingerprint of the adapter of captions."""
         captions = f"+{self.captions.fingerprint()}" if self.captions else ""
         with self.path.open("rb") as file:
-            return f"token-scores:{hashlib.file_digest(file, 'sha256').hexdigest()}{captions}"
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return f"token-scores:{digest}{captions}"
 
     def prepare(self, task: TaskView) -> None:
         """Call ``prepare`` of the adapter of captions if it has that method."""

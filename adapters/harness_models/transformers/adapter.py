@@ -339,7 +339,8 @@ class Transformers(LeftToRight):
 
     def identify(self) -> str:
         """Return a hash of the model folder and the settings that change captions."""
-        return f"transformers-{file_fingerprint(self.folder)}-{json.dumps(self._settings, sort_keys=True)}"
+        settings = json.dumps(self._settings, sort_keys=True)
+        return f"transformers-{file_fingerprint(self.folder)}-{settings}"
 
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
         """Return the output of the processor for each example (a dict of tensors with

@@ -82,9 +82,8 @@ class TvtAdapter(LeftToRight):
         """Return a name that depends on the weights and the features."""
         weights = file_fingerprint(*weight_files(self.path))
         sources = [file.path for file in getattr(self.views, "files", {}).values()]
-        return json.dumps(
-            f"tvt-{weights}-{file_fingerprint(*sources) if sources else self.views.name}"
-        )
+        features = file_fingerprint(*sources) if sources else self.views.name
+        return json.dumps(f"tvt-{weights}-{features}")
 
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without features; features of rendered

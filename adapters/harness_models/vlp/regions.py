@@ -65,7 +65,8 @@ class Regions:
     """Regions of one image."""
 
     features: np.ndarray
-    """Region features (n, region); the published ones are fc6 activations of width 2048.
+    """Region features (n, region); the published ones are fc6 activations of width
+    2048.
     """
     geometry: np.ndarray
     """Geometry vectors (n, geometry); the published width is 1607."""

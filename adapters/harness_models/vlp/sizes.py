@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 EPS = 1e-5
+"""Epsilon of the LayerNorms."""
+SPECIAL_IDS = {"[PAD]": 0, "[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "[MASK]": 103}
+"""Ids of the special tokens in the vocabulary of BERT-base-cased."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +29,6 @@ class BertSizes:
     """Rows of the segment table."""
     dropout: float = 0.0
     """Dropout probability in training."""
-
-
-SPECIAL_IDS = {"[PAD]": 0, "[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "[MASK]": 103}
-"""Ids of the special tokens in the vocabulary of BERT-base-cased."""
 
 
 @dataclass(frozen=True, kw_only=True)

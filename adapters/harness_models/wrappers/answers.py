@@ -24,7 +24,8 @@ from harness_models.wrappers.wrapper import Wrapper
 QUESTION = "Which caption describes the image?"
 """Question of an example without a source."""
 PROMPTS = {
-    "letter": "{source}\n{options}\nAnswer with the letter of the correct option alone.",
+    "letter": "{source}\n{options}\n"
+    "Answer with the letter of the correct option alone.",
     "text": "{source}\nAnswer with {options} alone.",
 }
 _MARKUP = re.compile(r"[*_`\"'()\[\]{}“”]")
@@ -72,7 +73,8 @@ class GeneratedAnswers(Wrapper):
 
     def fingerprint(self) -> str:
         """Return the settings and the fingerprint of the model."""
-        return f"{self.kind}|{self.by}|{self.prompt}|{self.max_length}|{self.model.fingerprint()}"
+        settings = f"{self.by}|{self.prompt}|{self.max_length}"
+        return f"{self.kind}|{settings}|{self.model.fingerprint()}"
 
     def usage(self) -> Mapping[str, object]:
         """Return what the model counts."""

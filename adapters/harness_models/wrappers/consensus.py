@@ -79,7 +79,8 @@ class Consensus:
         """Return the number of candidates, the signature of the judge and the
         fingerprint of the model.
         """
-        return f"consensus|{self.candidates}|{self.summariser.signature()}|{self.model.fingerprint()}"
+        judge = self.summariser.signature()
+        return f"consensus|{self.candidates}|{judge}|{self.model.fingerprint()}"
 
     def prepare(self, task: TaskView) -> None:
         """Call ``prepare`` of the model, if it has that method."""

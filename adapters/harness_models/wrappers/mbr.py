@@ -86,7 +86,8 @@ class Mbr(Wrapper):
 
     def fingerprint(self) -> str:
         """Return the pool, the distance and the fingerprint of the model."""
-        return f"mbr|pool={self.pool}|{self.distance.signature()}|{self.model.fingerprint()}"
+        distance = self.distance.signature()
+        return f"mbr|pool={self.pool}|{distance}|{self.model.fingerprint()}"
 
     def inner_decoding(self, decoding: Decoding) -> Decoding:
         """Return the decoding with ``pool`` candidates; raise :class:`HarnessError`

@@ -1,4 +1,11 @@
-"""Captions of a scene by the two grammars of A3DS."""
+"""Captions of a scene by the two grammars of A3DS.
+
+Each scene has 20 exhaustive captions, which mention all six factors, and 27 short ones
+(Tsvilodub & Franke 2023). Captions are generated on each call and not stored.
+
+>>> captions(59, kind="short")[2]
+'there is a pill in the left corner'
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""ResNet-50 up to its global average pool, from a local file of weights in torchvision's
-naming (He et al. 2016).
+"""ResNet-50 up to its global average pool, from a local file of weights in
+torchvision's naming (He et al. 2016).
 """
 
 from __future__ import annotations

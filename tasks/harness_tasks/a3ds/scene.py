@@ -1,16 +1,11 @@
-"""The 480,000 scenes of A3DS as numbers and words: six factors, their phrases, and the
-captions of both grammars.
+"""The 480,000 scenes of A3DS as numbers and words: six factors and their phrases.
 
 The id of a scene is a mixed-radix number whose digits are the factor indices,
 ``floor_hue`` the slowest and ``orientation`` the fastest (Burgess & Kim 2018, 3D
-Shapes). Each scene has 20 exhaustive captions, which mention all six factors, and 27
-short ones (Tsvilodub & Franke 2023, A3DS). Captions are generated on each call and not
-stored.
+Shapes).
 
->>> factors(59)
-{'floor_hue': 0, 'wall_hue': 0, 'object_hue': 0, 'scale': 0, 'shape': 3, 'orientation': 14}
->>> captions(59, kind="short")[2]
-'there is a pill in the left corner'
+>>> list(factors(59).values())
+[0, 0, 0, 0, 3, 14]
 """
 
 from __future__ import annotations

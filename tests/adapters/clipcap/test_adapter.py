@@ -27,6 +27,7 @@ TEXTS = [
     "a small green pill in the corner.",
     "two people ride horses.",
 ]
+EXAMPLES = [Example(f"e{i}", (TEXTS[i % 4], TEXTS[(i + 1) % 4])) for i in range(12)]
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +65,6 @@ def adapter(folder, **params):
         **params,
     }
     return ClipCapAdapter(checkpoint=str(folder / "model.pt"), **params)
-
-
-EXAMPLES = [Example(f"e{i}", (TEXTS[i % 4], TEXTS[(i + 1) % 4])) for i in range(12)]
 
 
 def test_the_adapter_implements_the_contracts(folder):

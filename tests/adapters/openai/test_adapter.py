@@ -14,6 +14,7 @@ from harness_models.openai.adapter import OpenAI
 from tests.support.chat_server import captions
 
 pytest.importorskip("httpx2")
+EXAMPLES = [Example(f"e{i}", ("a",), source=f"s{i}") for i in range(6)]
 
 
 def generations(items: Iterable[object]) -> list[Generation]:
@@ -40,9 +41,6 @@ def adapter(server, **params):
             **params,
         }
     )
-
-
-EXAMPLES = [Example(f"e{i}", ("a",), source=f"s{i}") for i in range(6)]
 
 
 def test_all_candidates_come_from_one_request(server):

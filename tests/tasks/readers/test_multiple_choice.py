@@ -119,7 +119,6 @@ def test_refused_files(tmp_path):
         list(ChoiceReader(path=path))
 
 
-# --------------------------------------------------------------------------- published forms
 @pytest.mark.parametrize("indent", [None, 1])
 def test_an_object_of_records_is_a_list_with_ids(tmp_path, indent):
     rows = {

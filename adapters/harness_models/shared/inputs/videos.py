@@ -1,5 +1,5 @@
-"""Features of videos for the NACF family by modality, from files or rendered scenes under
-a moving camera.
+"""Features of videos for the NACF family by modality, from files or rendered scenes
+under a moving camera.
 """
 
 from __future__ import annotations

@@ -29,6 +29,12 @@ _MORE: dict[str, Medium] = {
     ".heic": "image",
 }
 """Suffixes that the tables of some systems lack or read otherwise."""
+SUFFIXES: dict[Medium, tuple[str, ...]] = {
+    "image": (".jpg", ".jpeg", ".png", ".webp"),
+    "video": (".mp4", ".webm", ".mkv", ".avi"),
+    "audio": (".wav", ".flac", ".mp3", ".ogg", ".m4a"),
+}
+"""Suffixes that are tried for names without one, in this order."""
 
 
 def kind_of_name(path: str | Path) -> Medium | None:
@@ -47,14 +53,6 @@ def kind_of_name(path: str | Path) -> Medium | None:
         return _MORE[suffix]
     kind = (mimetypes.guess_type(f"x{suffix}")[0] or "").partition("/")[0]
     return kind if kind in ("image", "video", "audio") else None
-
-
-SUFFIXES: dict[Medium, tuple[str, ...]] = {
-    "image": (".jpg", ".jpeg", ".png", ".webp"),
-    "video": (".mp4", ".webm", ".mkv", ".avi"),
-    "audio": (".wav", ".flac", ".mp3", ".ogg", ".m4a"),
-}
-"""Suffixes that are tried for names without one, in this order."""
 
 
 def media_path(name: str, folder: Path | None, medium: Medium) -> Path:

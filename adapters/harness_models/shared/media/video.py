@@ -1,4 +1,4 @@
-"""Frames of videos, read by the package PyAV: at equal distances in time, or key frames."""
+"""Frames of videos, read by PyAV: at equal distances in time, or key frames."""
 
 from __future__ import annotations
 

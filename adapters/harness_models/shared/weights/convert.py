@@ -1,6 +1,8 @@
 """Write a checkpoint as safetensors and JSON, read with restricted unpickling.
 
-harness convert weights/coco_weights.pt --to weights/coco      # model.safetensors and config.json
+harness convert weights/coco_weights.pt --to weights/coco
+
+The folder then holds model.safetensors and config.json.
 """
 
 from __future__ import annotations

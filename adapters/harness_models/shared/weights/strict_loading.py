@@ -1,4 +1,4 @@
-"""Comparison of a checkpoint with a model, key by key, and loading without exceptions."""
+"""Comparison of a checkpoint with a model, key by key, and strict loading."""
 
 from __future__ import annotations
 

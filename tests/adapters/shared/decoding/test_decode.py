@@ -32,6 +32,14 @@ SEARCHES = [
         "diverse-beam", beams=4, candidates=4, options={"groups": 2, "diversity": 1.0}
     ),
 ]
+LARGE = [
+    Decoding("sample"),
+    Decoding("sample", temperature=0.4),
+    Decoding("sample", top_k=50),
+    Decoding("nucleus", top_p=0.5),
+    Decoding("nucleus", temperature=1.2, top_p=0.99),
+    Decoding("nucleus", temperature=1.5, top_k=400, top_p=0.9),
+]
 
 
 def batch(model, states, seeds, limit=6, ids=()):
@@ -136,7 +144,6 @@ def test_another_seed_gives_other_captions():
     assert one != two
 
 
-# --------------------------------------------------------------------------- sampling is exact
 def expected_distribution(model, state, decoding, limit):
     """Return the probability of every complete sequence under the tempered and filtered
     model, by the definition.
@@ -211,7 +218,6 @@ def test_draws_follow_the_distribution(decoding):
     assert chisquare(observed, predicted).pvalue > 1e-3
 
 
-# --------------------------------------------------------------------------- bounds and invalid settings
 def test_a_caption_may_end_at_once():
     def step(tokens, state):
         logits = torch.full((len(tokens), 4), -50.0)
@@ -320,17 +326,6 @@ def test_the_message_about_bad_logits_names_the_example(strategy, value, content
         decode(
             step, Decoding(strategy), batch(None, states, range(3), ids=("a", "b", "c"))
         )
-
-
-# --------------------------------------------------------------------------- a large vocabulary, processed in blocks
-LARGE = [
-    Decoding("sample"),
-    Decoding("sample", temperature=0.4),
-    Decoding("sample", top_k=50),
-    Decoding("nucleus", top_p=0.5),
-    Decoding("nucleus", temperature=1.2, top_p=0.99),
-    Decoding("nucleus", temperature=1.5, top_k=400, top_p=0.9),
-]
 
 
 @pytest.mark.first_case_fast

@@ -19,6 +19,17 @@ from harness_models.shared.training.recipe import (
     recipe_from,
 )
 
+PLUGIN = """from dataclasses import dataclass
+from harness_models.shared.training.recipe import Trainer
+@dataclass(frozen=True)
+class Recipe:
+    epochs: int = 1
+def train(recipe, folder, **options):
+    return folder
+def trainer():
+    return {}
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ToyRecipe:
@@ -129,18 +140,6 @@ def test_a_system_without_a_recipe_is_refused():
         match="'a3ds' is not trained by a recipe; see 'harness train a3ds --help'",
     ):
         load_trainer("a3ds")
-
-
-PLUGIN = """from dataclasses import dataclass
-from harness_models.shared.training.recipe import Trainer
-@dataclass(frozen=True)
-class Recipe:
-    epochs: int = 1
-def train(recipe, folder, **options):
-    return folder
-def trainer():
-    return {}
-"""
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,11 @@ from harness_models.vlp.sizes import BertSizes
 
 guard_torchvision()
 transformers = pytest.importorskip("transformers")
+CLIP = 12
+PREFIX = 3
+CLIP_LENGTH = 5
+SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
+VLP = {"num_attention_heads": 3, "special_ids": SPECIAL}
 
 
 def random(*shape, seed=0, scale=0.3):
@@ -31,12 +36,6 @@ def save(tensors, path):
     else:
         torch.save(tensors, path)
     return path
-
-
-# --------------------------------------------------------------------------- CLIPCap over transformers' GPT-2
-CLIP = 12
-PREFIX = 3
-CLIP_LENGTH = 5
 
 
 def mapper(kind, width, seed):
@@ -216,11 +215,6 @@ def test_clipcap_settings_that_do_not_fit(tmp_path):
     del tensors["gpt.transformer.wte.weight"], tensors["gpt.lm_head.weight"]
     with pytest.raises(InputError, match="no tensor 'gpt.transformer.wte.weight'"):
         ClipCap.from_checkpoint(save(tensors, tmp_path / "none.pt"), config)
-
-
-# --------------------------------------------------------------------------- VLP
-SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
-VLP = {"num_attention_heads": 3, "special_ids": SPECIAL}
 
 
 def vlp(**changes):

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness_models.predictions.record_tables import detect, read_table
+from harness_models.predictions.formats import detect
+from harness_models.predictions.record_tables import read_table
 from harness_models.predictions.table import Choice, Table
 
 
