@@ -80,7 +80,7 @@ def train(
     if not resume and stage_folder(folder, 1).exists():
         raise HarnessError(
             f"{folder} holds a trained captioner already; "
-            "choose another folder or say --resume"
+            "choose another folder or resume it"
         )
     folder.mkdir(parents=True, exist_ok=True)
     # training can start within scoring

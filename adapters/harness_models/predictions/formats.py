@@ -33,9 +33,9 @@ def note_other_responses(
     for row in rows:
         if RESPONSES in row.fields:
             texts = row.fields["candidates"]
-            scored.append(
-                len(next(iter(texts.values())) if isinstance(texts, Mapping) else texts)
-            )
+            if isinstance(texts, Mapping):
+                texts = next(iter(texts.values()))
+            scored.append(len(texts))
             responses.append(len(row.fields[RESPONSES]))
         yield row
 
@@ -52,9 +52,9 @@ def note_other_responses(
 
 def _range_text(counts: Sequence[int]) -> str:
     """Return the smallest and the largest of some numbers, or the only one."""
-    return (
-        f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
-    )
+    if len(set(counts)) == 1:
+        return f"{min(counts)}"
+    return f"{min(counts)} to {max(counts)}"
 
 
 def detect(path: Path) -> str:
@@ -78,26 +78,24 @@ def read_rows(path: Path, form: str, choice: Choice) -> tuple[str, forms.Form]:
     if form == "parquet" and not records.is_parquet(path):
         raise InputError("not a Parquet file", str(path))
     if form in ("coco", "jsonl", "vdtk", "parquet"):
-        return form, forms.Form(
-            form, _coco_records(path) if form == "coco" else records.records(path)
-        )
+        rows = _coco_records(path) if form == "coco" else records.records(path)
+        return form, forms.Form(form, rows)
 
     # Other forms are detected by their first records.
     names = [name for name in (choice.id, choice.candidates) if name]
-    first, rows = read_form(
-        path, "candidates", names, None if form == "auto" else form
-    ).head()
-    if rows.name not in ("json", "jsonl"):
-        return rows.name, rows
+    expected = None if form == "auto" else form
+    first, found = read_form(path, "candidates", names, expected).head()
+    if found.name not in ("json", "jsonl"):
+        return found.name, found
 
     fields = first.fields if first is not None else {}
-    if rows.key == "annotations" or (
-        rows.name == "json" and "image_id" in fields and "caption" in fields
+    if found.key == "annotations" or (
+        found.name == "json" and "image_id" in fields and "caption" in fields
     ):
-        return "coco", rows
+        return "coco", found
     if "candidates" in fields and find_name(FILE_ID_COLUMNS, fields) is None:
-        return "vdtk", rows
-    return "jsonl", rows
+        return "vdtk", found
+    return "jsonl", found
 
 
 def _coco_records(path: Path) -> Iterable[records.Record]:

@@ -43,9 +43,9 @@ def given_column(row: records.Record, parameter: str) -> str:
     """
     if parameter in row.fields:
         return parameter
-    name = find_name([parameter], row.fields) or (
-        parameter if has_field(row.fields, parameter) else None
-    )
+    name = find_name([parameter], row.fields)
+    if not name and has_field(row.fields, parameter):
+        name = parameter
     if name is None:
         present = captions.quote_list(row.fields, MOST_NAMES) or "none"
         raise InputError(
@@ -66,29 +66,27 @@ def captions_of_record(
             for name in columns
             if (value := get_field(row.fields, name)) not in (None, "")
         ]
-        texts = tuple(
-            text
-            for value in values
-            for text in captions.captions(
+        every_text: list[str] = []
+        for value in values:
+            every_text += captions.captions(
                 value, row.where, allow_empty=choice.allow_empty
             )
-        )
-        return RecordCaptions(
-            _look(row, texts, choice, signs) or None, False, row.where
-        )
+        seen = _look(row, tuple(every_text), choice, signs)
+        return RecordCaptions(seen or None, False, row.where)
+
     column = columns[0]
     value = get_field(row.fields, column)
     if value is None and column not in row.fields and "." not in column:
         raise InputError(f"the record has no '{column}'", row.where)
+
     single = not isinstance(value, (list, tuple))
     if choice.systems or (not isinstance(value, str) and _is_object(value)):
         value = _of_systems(value, column, row.where, choice.systems)
         single = False
-    texts = (
-        None
-        if value is None
-        else captions.captions(value, row.where, allow_empty=choice.allow_empty)
-    )
+
+    texts = None
+    if value is not None:
+        texts = captions.captions(value, row.where, allow_empty=choice.allow_empty)
     return RecordCaptions(texts and _look(row, texts, choice, signs), single, row.where)
 
 
@@ -135,6 +133,7 @@ def _of_systems(
             f"found {names}",
             location,
         )
+
     texts: list[Any] = []
     for name in systems:
         if name not in value:

@@ -91,31 +91,33 @@ def _fill(table: Table, form: forms.Form, choice: Choice) -> None:
     head = list(islice(rows, HEAD))
     if not head:
         return
+
     columns, others = caption_columns(head, choice.candidates)
     table.other_columns = () if is_specific(form.name) else others
-    ids = (
-        _IdColumns.find(head[0], choice, form.ids, columns)
-        if not table.numbered
-        else _IdColumns(())
-    )
+    ids = _IdColumns(())
+    if not table.numbered:
+        ids = _IdColumns.find(head[0], choice, form.ids, columns)
     table.columns = () if form.name in forms.FORMS_WITHOUT_COLUMNS else columns
     table.no_ids = ids.absent
+
     every_row = chain(head, rows)
+    first_id = ids.names[0] if ids.names else None
     if any(has_times(row.fields) for row in head):
-        every_row = resolve_events(
-            every_row, ids.names[0] if ids.names else None, columns[0], choice.events
-        )
+        every_row = resolve_events(every_row, first_id, columns[0], choice.events)
+
+    # Of several columns the one is taken that agrees with the examples, which are not
+    # known yet.
     if len(ids.names) > 1 or ids.absent is not None:
         table.possible_ids = _hold_records(table, every_row, ids.names, columns, choice)
         return
-    table.id = ids.names[0] if ids.names else None
+
+    table.id = first_id
     for number, row in enumerate(every_row):
         record = captions_of_record(row, columns, choice, table.signs)
-        key = (
-            str(number)
-            if table.id is None
-            else captions.identity(get_field(row.fields, table.id), row.where, table.id)
-        )
+        key = str(number)
+        if table.id is not None:
+            value = get_field(row.fields, table.id)
+            key = captions.identity(value, row.where, table.id)
         table.add(
             key,
             record.texts,
@@ -177,6 +179,8 @@ class _IdColumns:
         ]
         if found:
             return cls(tuple(found))
+
+        # Without a usual name any column of one value per record may hold the ids.
         present = captions.quote_list(row.fields, MOST_NAMES) or "none"
         advice = (
             "name it with id: ...; id: null matches records and examples by position"

@@ -61,7 +61,7 @@ def test_an_interrupted_training_ends_with_the_same_weights_and_curve(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         train(recipe, tmp_path / "cut", report=interrupt)
-    with pytest.raises(HarnessError, match="say --resume"):
+    with pytest.raises(HarnessError, match="or resume it"):
         train(recipe, tmp_path / "cut")
     again = train(recipe, tmp_path / "cut", resume=True)
     assert again.name == last.name

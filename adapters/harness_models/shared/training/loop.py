@@ -128,8 +128,7 @@ class Loop:
 
         if not resume:
             raise HarnessError(
-                f"{self.folder} holds a run already; choose another folder or use "
-                "--resume"
+                f"{self.folder} holds a run already; choose another folder or resume it"
             )
 
         state = load_state(path)

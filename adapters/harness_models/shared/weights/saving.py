@@ -90,7 +90,7 @@ def save_checkpoint(
             ):
                 raise HarnessError(
                     f"{file} exists already, with other content; "
-                    "choose another folder or use --overwrite"
+                    "choose another folder or overwrite them"
                 )
 
         for file in (weights, config):

@@ -29,8 +29,8 @@ def test_existing_files_are_not_replaced(tmp_path):
     other = save(tmp_path / "b.pt", {name: value + 1 for name, value in STATE.items()})
     with pytest.raises(
         HarnessError,
-        match="exists already, with other content; choose another folder or use "
-        "--overwrite",
+        match="exists already, with other content; "
+        "choose another folder or overwrite them",
     ):
         convert(other, tmp_path / "out")
     assert path.read_bytes() == before
