@@ -341,17 +341,16 @@ def _game(example: Example) -> tuple[int, list[int]]:
     distractors = example.meta.get("distractor_ids", example.meta.get("distractor_id"))
     if distractors is None:
         return target_of(example), []
-    return target_of(example), list(distractors) if isinstance(
-        distractors, (list, tuple)
-    ) else [distractors]
+    if not isinstance(distractors, (list, tuple)):
+        distractors = [distractors]
+    return target_of(example), list(distractors)
 
 
 def _pad_tokens(rows: Sequence[Sequence[int]], width: int = 0) -> torch.Tensor:
     """Return token ids (R, T) padded with PAD, at least ``width`` wide."""
     width = max(width, *(len(row) for row in rows)) if rows else width
-    return torch.tensor(
-        [[*row, *[PAD] * (width - len(row))] for row in rows], dtype=torch.long
-    ).reshape(len(rows), width)
+    padded = [[*row, *[PAD] * (width - len(row))] for row in rows]
+    return torch.tensor(padded, dtype=torch.long).reshape(len(rows), width)
 
 
 def _checkpoint(name: str, agent: str) -> Path:

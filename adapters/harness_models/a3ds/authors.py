@@ -100,11 +100,9 @@ def stored_vocabulary(
     if vocabulary is not None:
         try:
             table = parse_json(Path(vocabulary).read_text())
-            words = (
-                tuple(sorted(table, key=table.__getitem__))
-                if isinstance(table, dict)
-                else tuple(table)
-            )
+            if isinstance(table, dict):
+                table = sorted(table, key=table.__getitem__)
+            words = tuple(table)
         except (OSError, ValueError, TypeError) as error:
             raise InputError(
                 f"no JSON vocabulary of word -> id ({error})", str(vocabulary)

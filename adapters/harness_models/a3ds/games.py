@@ -96,11 +96,10 @@ def draw_games(
             all_captions[k] for k in random.choice(usable, captions, replace=False)
         )
 
-    distractors = (
-        similar_scenes(targets, random)
-        if pairing == "similar"
-        else _others(targets, pool, random)
-    )
+    if pairing == "similar":
+        distractors = similar_scenes(targets, random)
+    else:
+        distractors = _others(targets, pool, random)
 
     # Features of each scene are computed once, however many games it is in.
     scenes = np.unique(np.concatenate([pool, distractors]))

@@ -113,11 +113,9 @@ class ClipCapAdapter(LeftToRight):
         self.max_length = min(MAX_LENGTH, self.longest_reference())
 
         self.features = open_vectors(features) if features is not None else None
-        self.clip = (
-            ClipImages(**clip, images=images, device=device)
-            if clip is not None
-            else None
-        )
+        self.clip = None
+        if clip is not None:
+            self.clip = ClipImages(**clip, images=images, device=device)
 
         self._settings = {
             "config": read_config(config),

@@ -146,11 +146,8 @@ class ClipCapTraining(CaptionTraining):
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights for image vectors that are not standardised."""
-        first = (
-            "clip_project.model.0"
-            if self.recipe.mapper == "mlp"
-            else "clip_project.linear"
-        )
+        is_mlp = self.recipe.mapper == "mlp"
+        first = "clip_project.model.0" if is_mlp else "clip_project.linear"
         return self.standard.fold_into(self.model.state_dict(), first)
 
 
@@ -170,11 +167,9 @@ def read_vectors(
             f"image vectors differ in their width: {sorted(widths)}", source.name
         )
 
-    return (
-        {name: row / np.linalg.norm(row) for name, row in rows.items()}
-        if recipe.mapper == "transformer"
-        else rows
-    )
+    if recipe.mapper == "transformer":
+        return {name: row / np.linalg.norm(row) for name, row in rows.items()}
+    return rows
 
 
 def add_stop(text: str) -> str:

@@ -74,11 +74,10 @@ class O2naTraining(VideoTraining):
         """Return the object words of the recipe, of scenes, or of the captions."""
         objects = self.recipe.objects
         if objects is None:
-            words = (
-                scene_objects()
-                if self.recipe.scenes
-                else object_words(self.texts, self.recipe.least_objects)
-            )
+            if self.recipe.scenes:
+                words = scene_objects()
+            else:
+                words = object_words(self.texts, self.recipe.least_objects)
             words = [word for word in words if word in self.words.ids]
             if not words:
                 raise HarnessError(
@@ -117,14 +116,14 @@ class O2naTraining(VideoTraining):
         scores = predictor.object_logits(mean, lengths)
         objects = F.binary_cross_entropy_with_logits(
             scores, present.to(mean), reduction="none"
-        ).sum(1)
+        )
 
         slots = predictor.position_logits(mean, lengths, present)
         positions = cross_entropy(slots, first.masked_fill(~present, IGNORED))
 
         masked, count = masked_words_loss(self.model, batch)
         draft = self._draft_loss(batch, at & present[:, :, None], first)
-        return objects.mean() + positions + draft + masked, count
+        return objects.sum(1).mean() + positions + draft + masked, count
 
     def _draft_loss(
         self, batch: Batch, at: torch.Tensor, first: torch.Tensor

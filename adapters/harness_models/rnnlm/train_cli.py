@@ -69,9 +69,9 @@ def run(args: argparse.Namespace) -> int:
 
     values = {field.name: getattr(args, field.name) for field in fields(RnnLmRecipe)}
     recipe = RnnLmRecipe(**values)
-    lines = Lines(
+    corpus = Lines(
         path=args.corpus, shuffle=args.shuffle, offset=args.offset, limit=args.limit
-    ).lines()
+    )
 
     def report(row: dict[str, object]) -> None:
         print(
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
             flush=True,
         )
 
-    result = train(lines, recipe, report)
+    result = train(corpus.lines(), recipe, report)
     path = result.model.save(folder, result.settings, force=args.overwrite)
     print(
         f"{path}: {result.settings['vocabulary']} words, "

@@ -223,17 +223,16 @@ def blip2_embeddings(model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tenso
     The image queries replace the image tokens of ``input_ids`` (R, T); without such
     tokens (older processors) they precede the words.
     """
-    patches = model.vision_model(
-        pixel_values=inputs["pixel_values"], return_dict=True
-    ).last_hidden_state
-    queries = model.qformer(
+    seen = model.vision_model(pixel_values=inputs["pixel_values"], return_dict=True)
+    patches = seen.last_hidden_state
+    every_patch = torch.ones(patches.shape[:2], dtype=torch.long, device=patches.device)
+    read = model.qformer(
         query_embeds=model.query_tokens.expand(len(patches), -1, -1),
         encoder_hidden_states=patches,
-        encoder_attention_mask=torch.ones(
-            patches.shape[:2], dtype=torch.long, device=patches.device
-        ),
+        encoder_attention_mask=every_patch,
         return_dict=True,
-    ).last_hidden_state
+    )
+    queries = read.last_hidden_state
 
     words = model.get_input_embeddings()(inputs["input_ids"])
     image = model.language_projection(queries.to(patches.dtype)).to(words.dtype)
@@ -241,11 +240,9 @@ def blip2_embeddings(model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tenso
         model.config, "image_token_index", None
     )
 
-    here = (
-        inputs["input_ids"] == token
-        if token is not None
-        else torch.zeros_like(inputs["input_ids"], dtype=torch.bool)
-    )
+    here = torch.zeros_like(inputs["input_ids"], dtype=torch.bool)
+    if token is not None:
+        here = inputs["input_ids"] == token
     if not bool(here.any()):
         return torch.cat([image, words], dim=1)
     return words.masked_scatter(here[..., None], image)

@@ -61,9 +61,9 @@ class Layer(nn.Module):
         """Return keys and values, each (R, heads, T, d), of slots ``x`` (R,
         T, width).
         """
-        return self._project("key", x).transpose(1, 2), self._project(
-            "value", x
-        ).transpose(1, 2)
+        key = self._project("key", x)
+        value = self._project("value", x)
+        return key.transpose(1, 2), value.transpose(1, 2)
 
     def forward(self, x: torch.Tensor, mixed: torch.Tensor) -> torch.Tensor:
         """Return the layer's output (R, T, width) for inputs ``x`` (R, T, width) and

@@ -120,11 +120,9 @@ class RegionFiles:
         """Return the files that the features depend on, for fingerprints."""
         if self.layout == "npz":
             return [self.path]
-        paths = (
-            sorted(self.path.parent.glob(self.path.name + "_*.h5"))
-            if self.layout == "h5"
-            else [self.path]
-        )
+        paths = [self.path]
+        if self.layout == "h5":
+            paths = sorted(self.path.parent.glob(self.path.name + "_*.h5"))
         return [*paths, self.boxes] if self.boxes else paths
 
     def check(self, examples: Sequence[Example]) -> None:

@@ -66,9 +66,8 @@ class Wrapper:
         """Yield one result per example in order, each as soon as the model has given
         its own; the seeds are those of the run.
         """
-        for result in self.model.generate(
-            examples, self.inner_decoding(decoding), seeds
-        ):
+        inner = self.inner_decoding(decoding)
+        for result in self.model.generate(examples, inner, seeds):
             yield self.finish(result, decoding)
 
     def _pass_on(

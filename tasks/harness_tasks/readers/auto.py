@@ -158,11 +158,9 @@ class AutoReader:
         """Return the fingerprint of the reader of the format,
         of several files those of all readers.
         """
-        limit = (
-            f"|{self.limit_references}"
-            if len(self.readers) > 1 and self.limit_references
-            else ""
-        )
+        limit = ""
+        if len(self.readers) > 1 and self.limit_references:
+            limit = f"|{self.limit_references}"
         return (
             "+".join(reader.fingerprint() for reader in self.readers.values()) + limit
         )
@@ -187,11 +185,9 @@ class AutoReader:
         """Return the columns of a single file that can hold the ids, with the id of
         each record; None where there is nothing to choose.
         """
-        return (
-            self.reader.id_columns()
-            if isinstance(self.reader, TableReader) and len(self.readers) == 1
-            else None
-        )
+        if isinstance(self.reader, TableReader) and len(self.readers) == 1:
+            return self.reader.id_columns()
+        return None
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples of the readers; raises as they do."""
@@ -205,12 +201,10 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
     """Return the form of a file and its reader;
     raise :class:`InputError` for a file of no form.
     """
-    names = [
-        name
-        for value in columns.values()
-        for name in (value if isinstance(value, list) else [value])
-        if name
-    ]
+    names: list[str] = []
+    for value in columns.values():
+        named = value if isinstance(value, list) else [value]
+        names += [name for name in named if name]
 
     # the file is parsed once for all that it may be
     sample = Sample(path, "references", names)

@@ -76,12 +76,11 @@ class CocoCaptions(CaptionFile):
                 raise InputError(f"the image id '{key}' occurs twice", location)
             meta: dict[str, Any] = {}
             if self.meta:
-                meta = {
-                    field: record[field]
-                    for name in self.meta
-                    for field in (name, name.partition(".")[0])
-                    if field in record
-                }
+                # `a.b` is the field of this name, or a part of the field `a`.
+                for name in self.meta:
+                    for field in (name, name.partition(".")[0]):
+                        if field in record:
+                            meta[field] = record[field]
                 fields |= dict.fromkeys(record)
             images[key] = (with_root(record.get("file_name"), self.media_root), meta)
 

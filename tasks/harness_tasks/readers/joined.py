@@ -74,9 +74,8 @@ def _check_ids(
 
 
 def _join(group: Sequence[Example], limit_references: int | None) -> Example:
-    references = tuple(text for item in group for text in item.references)[
-        :limit_references
-    ]
+    texts = [text for item in group for text in item.references]
+    references = tuple(texts[:limit_references])
     media, source = (
         next(filter(None, (getattr(item, name) for item in group)), None)
         for name in ("media", "source")

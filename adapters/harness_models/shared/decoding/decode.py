@@ -211,9 +211,9 @@ def forced_scores(
     """Return log-probabilities (L,), float64, and ranks (L,), int64, of ``tokens`` (L,)
     under the ``logits`` (L, V) that predict them.
     """
-    return log_prob_of(logits, tokens).cpu().numpy(), rank_of(
-        logits, tokens
-    ).cpu().numpy()
+    log_probs = log_prob_of(logits, tokens)
+    ranks = rank_of(logits, tokens)
+    return log_probs.cpu().numpy(), ranks.cpu().numpy()
 
 
 STRATEGIES: dict[str, Strategy] = {

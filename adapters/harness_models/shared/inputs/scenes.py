@@ -168,9 +168,8 @@ class SceneViews:
         """
         scene = scene_of(example)
         self.fetch([scene])
-        frames = np.stack(
-            [self._features[frame] for frame in self.path_of(scene)]
-        ).astype(np.float32)
+        rows = [self._features[frame] for frame in self.path_of(scene)]
+        frames = np.stack(rows).astype(np.float32)
         return {"appearance": frames, "motion": np.diff(frames, axis=0)}
 
 

@@ -29,11 +29,10 @@ def vocabulary_of(texts: Iterable[str], size: int) -> list[str]:
     )
     split = tokenizers.pre_tokenizers.BertPreTokenizer()
 
-    counts = Counter(
-        word
-        for text in texts
-        for word, _ in split.pre_tokenize_str(normaliser.normalize_str(text))
-    )
+    counts: Counter[str] = Counter()
+    for text in texts:
+        words = split.pre_tokenize_str(normaliser.normalize_str(text))
+        counts.update(word for word, _ in words)
 
     letters = sorted({letter for word in counts for letter in word})
     pieces = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]

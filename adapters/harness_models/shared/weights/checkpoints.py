@@ -247,11 +247,9 @@ def _reason(error: BaseException) -> str:
         str(error).partition("WeightsUnpickler error: ")[2].splitlines()
         or str(error).strip().splitlines()
     )
-    return (
-        f" ({lines[0][:160]})"
-        if lines and not isinstance(error, (KeyError, IndexError))
-        else ""
-    )
+    if not lines or isinstance(error, (KeyError, IndexError)):
+        return ""
+    return f" ({lines[0][:160]})"
 
 
 def _split(data: Any, path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:

@@ -13,11 +13,10 @@ def file_fingerprint(*paths: str | Path) -> str:
     digest = hashlib.sha256()
     for path in paths:
         path = Path(path)
-        for file in (
-            sorted(p for p in path.rglob("*") if p.is_file())
-            if path.is_dir()
-            else [path]
-        ):
+        files = [path]
+        if path.is_dir():
+            files = sorted(file for file in path.rglob("*") if file.is_file())
+        for file in files:
             with file.open("rb") as handle:
                 digest.update(hashlib.file_digest(handle, "sha256").digest())
     return digest.hexdigest()[:16]

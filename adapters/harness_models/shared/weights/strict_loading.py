@@ -57,14 +57,13 @@ def check_keys(
 
     if not (missing or unexpected or reshaped):
         return
+    kinds = {
+        "missing": missing,
+        "unexpected": unexpected,
+        "of another shape": reshaped,
+    }
     lists = "; ".join(
-        _list_names(title, names)
-        for title, names in (
-            ("missing", missing),
-            ("unexpected", unexpected),
-            ("of another shape", reshaped),
-        )
-        if names
+        _list_names(title, names) for title, names in kinds.items() if names
     )
     raise InputError(
         f"does not fit {architecture} ({looks_like(shapes)}): {lists}",
