@@ -81,13 +81,14 @@ class ClipImages:
         image that is missing or does not decode.
         """
         pixels = [self._pixels(example) for example in examples]
-        good = [i for i, item in enumerate(pixels) if isinstance(item, torch.Tensor)]
+        good = {
+            i: item for i, item in enumerate(pixels) if isinstance(item, torch.Tensor)
+        }
         out: list[Any] = list(pixels)
         if good:
+            batch = torch.stack(list(good.values())).to(self.device)
             with torch.inference_mode():
-                vectors = self.network.encode_image(
-                    torch.stack([pixels[i] for i in good]).to(self.device)
-                )  # type: ignore[misc]
+                vectors = self.network.encode_image(batch)
             for i, vector in zip(good, vectors.float()):
                 out[i] = vector
         return out

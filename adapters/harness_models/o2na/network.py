@@ -199,9 +199,10 @@ class VideoNetwork(nn.Module):
         # before the keys: gradients of the memory are summed in this order, and stored
         # weights depend on it
         mean = memory.mean(1)
+        layers: Any = self.core.layer
         keys_values = tuple(
-            layer.attend_to_enc_output.keys_values(memory) for layer in self.core.layer
-        )  # type: ignore[union-attr]
+            layer.attend_to_enc_output.keys_values(memory) for layer in layers
+        )
 
         return Encoded(memory, category, mean, keys_values, lengths)
 

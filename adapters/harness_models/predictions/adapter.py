@@ -101,8 +101,10 @@ class Predictions:
             known = list(dict.fromkeys((*FORMATS, *form_names())))
             raise InputError.of_name("unknown format", format, known, "formats are")
 
-        is_one = isinstance(path, str) or not isinstance(path, Sequence)
-        paths = [path] if is_one else list(path)
+        if isinstance(path, str) or not isinstance(path, Sequence):
+            paths = [path]
+        else:
+            paths = list(path)
         if not paths:
             raise InputError(
                 "path is an empty list; expected one or several files of predictions"

@@ -70,8 +70,10 @@ class ChoiceReader:
         blank: str | None = None,
         media_root: str | None = None,
     ) -> None:
-        is_one = isinstance(path, str) or not isinstance(path, Sequence)
-        paths = [path] if is_one else list(path)
+        if isinstance(path, str) or not isinstance(path, Sequence):
+            paths = [path]
+        else:
+            paths = list(path)
         self.paths = [files.existing(item, "file of choices") for item in paths]
 
         names = [_stem(item) for item in self.paths]

@@ -4,11 +4,8 @@ ids that are missing or unknown, invalid files.
 
 from __future__ import annotations
 
-import gzip
 import json
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from harness.contracts import (
@@ -49,27 +46,6 @@ def example(key: str) -> Example:
 EXAMPLES = [example("1"), example("2")]
 
 
-@pytest.fixture
-def save(tmp_path):
-    def write(value, name="pred.json"):
-        path = tmp_path / name
-        if name.endswith(".parquet"):
-            pq.write_table(pa.Table.from_pylist(value), path)
-            return str(path)
-        lines = ".jsonl" in name
-        text = (
-            "".join(json.dumps(item) + "\n" for item in value)
-            if lines
-            else json.dumps(value)
-        )
-        path.write_bytes(
-            gzip.compress(text.encode()) if name.endswith(".gz") else text.encode()
-        )
-        return str(path)
-
-    return write
-
-
 def captions(examples=EXAMPLES, decoding=None, **params):
     adapter = Predictions(**params)
     decoding = decoding or Decoding()
@@ -88,6 +64,17 @@ def test_contracts(save):
     adapter = Predictions(path=save(COCO))
     assert isinstance(adapter, Adapter)
     assert isinstance(adapter, Prepares)
+
+
+def test_an_object_over_several_lines(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"annotations": COCO}, indent=2))
+    assert captions(path=str(path)) == EXPECTED
+
+
+def test_columns_by_name(save):
+    path = save([{"key": 1, "said": "one"}, {"key": 2, "said": "two"}])
+    assert captions(path=path, id="key", candidates="said") == [("one",), ("two",)]
 
 
 def test_captions_of_selected_systems(save):
