@@ -138,6 +138,8 @@ class Speaker(_Agent):
         """
         state, meta = read_state(path)
         try:
+            # All sizes follow from the shapes; a file without these keys is another
+            # model.
             words, embed = state["embed.weight"].shape
             visual, features = state["project.weight"].shape
             hidden = state["linear.weight"].shape[1]

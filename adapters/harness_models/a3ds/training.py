@@ -284,6 +284,7 @@ class _A3dsTraining:
             if self.step % 20 == 0:
                 recent = totals[-20:]
                 self._log({"epoch": epoch, "step": self.step, **_mean(recent)})
+
         self._log(
             {"epoch": epoch, "step": self.step, "whole_epoch": True, **_mean(totals)}
         )
@@ -324,6 +325,7 @@ class _A3dsTraining:
 
         self._update("speaker", played.speaker)
         self._update("listener", played.listener)
+
         row = {
             name: getattr(played, name)
             for name in ("structural", "functional", "entropy", "accuracy", "length")

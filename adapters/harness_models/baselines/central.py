@@ -89,6 +89,9 @@ class Central:
         """
         if self._central is None:
             sets = [example.references for example in self._examples]
+
+            # The central caption depends on its example alone; distances are computed
+            # in one go because their corpus statistics are those of the task.
             sums = sum_distances(sets, self.distance, FeatureCache(sets))
             self._central = {
                 example.id: int(np.argmin(row))

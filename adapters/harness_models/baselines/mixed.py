@@ -192,6 +192,7 @@ class Mixture(MixedCaptions):
             skip=self.skip_small,
         )
 
+        # Equal references count once: a set has `correct` different correct captions.
         alike = [
             example
             for example in examples

@@ -206,6 +206,7 @@ def _stage_of(path: Path, stage: int | None) -> tuple[Path, int]:
                 str(path),
             )
         return path, 1
+
     if stage is not None and stage > len(stages):
         raise InputError(
             f"stage {stage} of a training that has {len(stages)}", str(path)

@@ -187,6 +187,7 @@ def load(path: str | Path) -> tuple[Captioner, dict[str, Any]]:
             f"expected {', '.join(ARCHITECTURES)}",
             str(checkpoint.path),
         )
+
     width, features = checkpoint.shape("feature_map.weight", "captioner")
     model = Captioner(words, architecture, features, width)
     load_strictly(model, checkpoint, f"captioner ({architecture}, {len(words)} words)")

@@ -214,6 +214,7 @@ class _CaptionerTraining:
         path = self.folder / STATE
         if not path.is_file():
             return
+
         state = resume_state(path, asdict(self.recipe))
         if state["step"] not in self.recipe.stages:
             raise InputError(
@@ -221,6 +222,7 @@ class _CaptionerTraining:
                 f"which is not a stage of {self.recipe.epochs} epochs",
                 str(path),
             )
+
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimiser"])
         self.step = state["step"]

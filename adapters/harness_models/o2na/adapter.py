@@ -118,6 +118,7 @@ class O2naAdapter(VideoAdapter):
         """Return the objects requested for an example, or None."""
         longest = self.longest(decoding)
         if "objects" in example.meta:
+            # What an example requests takes precedence over what the run requests.
             return read_objects(
                 example.meta["objects"],
                 self.objects,
@@ -228,12 +229,16 @@ class O2naAdapter(VideoAdapter):
         count = len(self.objects)
         rows = np.ascontiguousarray(numbers.reshape(-1, numbers.shape[2]))
         flat = torch.from_numpy(rows).to(self.device)
+
+        # Numbers 0: the length; then two for each object; then one for each slot of a
+        # pass.
         words = sampled_words(
             numbers[:, :, 1 + 2 * count :],
             self.model.sizes.max_len,
             decoding,
             self.device,
         )
+
         return Draws(
             flat[:, 1 : 1 + count],
             flat[:, 1 + count : 1 + 2 * count],

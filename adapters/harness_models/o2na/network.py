@@ -70,6 +70,7 @@ def sizes_of(
         {"dim_hidden": width, "vocab_size": vocabulary, "max_len": max_len},
         path,
     )
+
     return {
         "features": _modalities(checkpoint, settings),
         "width": width,

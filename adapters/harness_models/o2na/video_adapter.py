@@ -295,6 +295,7 @@ class VideoAdapter(LeftToRight):
             for text in example.references
         ]
         scores: list[list[TokenScores]] = [[] for _ in examples]
+
         with torch.inference_mode():
             videos = self.encode_videos(self.model, self.inputs(examples), examples)
             for start in range(0, len(flat), ROWS):

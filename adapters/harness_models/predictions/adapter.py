@@ -402,6 +402,8 @@ def _match_by_media(table: Table, task: TaskView) -> None:
     for example in task.examples:
         if not example.media or example.media in names:
             return
+
+        # Media of several examples cannot tell them apart.
         names[example.media] = example.id
 
     matches = {

@@ -30,6 +30,7 @@ def note_other_responses(
     """
     scored: list[int] = []
     responses: list[int] = []
+
     for row in rows:
         if RESPONSES in row.fields:
             texts = row.fields["candidates"]

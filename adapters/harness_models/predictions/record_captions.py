@@ -46,6 +46,7 @@ def given_column(row: records.Record, parameter: str) -> str:
     name = find_name([parameter], row.fields)
     if not name and has_field(row.fields, parameter):
         name = parameter
+
     if name is None:
         present = captions.quote_list(row.fields, MOST_NAMES) or "none"
         raise InputError(
@@ -116,6 +117,7 @@ def _of_systems(
             "(because of system: ...)",
             location,
         )
+
     if not all(
         item is None or isinstance(item, (str, list, tuple)) or not _is_object(item)
         for item in value.values()
@@ -126,6 +128,7 @@ def _of_systems(
             f"with candidates: {column}.NAME",
             location,
         )
+
     if not systems:
         names = captions.quote_list(value, MOST_NAMES)
         raise InputError(
@@ -142,6 +145,7 @@ def _of_systems(
                 f"no system '{name}'{did_you_mean(name, value)}; found {available}",
                 location,
             )
+
         content = value[name]
         if content is not None:
             texts.extend(content if isinstance(content, (list, tuple)) else [content])

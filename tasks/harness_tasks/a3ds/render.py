@@ -156,15 +156,18 @@ def _object(origin: np.ndarray, rays: np.ndarray, shape: int, scale: float) -> H
         low = np.array([-half, 0.0, -half])
         high = np.array([half, 2 * half, half])
         return _box(origin, rays, low, high)
+
     if shape == 1:
         radius = 0.62 * scale
         height = 1.3 * scale
         side = _tube(origin, rays, radius, 0.0, height)
         return _nearest([side, _lid(origin, rays, radius, height)])
+
     if shape == 2:
         radius = 0.74 * scale
         return _sphere(origin, rays, np.array([0.0, radius, 0.0]), radius)
 
+    # The pill: a tube with a half sphere at each end.
     radius = 0.5 * scale
     height = 1.75 * scale
     ends = [

@@ -84,6 +84,9 @@ class ResNet50:
                 y = self._step(f"{name}conv1", f"{name}bn1", x, 1).relu()
                 y = self._step(f"{name}conv2", f"{name}bn2", y, stride).relu()
                 y = self._step(f"{name}conv3", f"{name}bn3", y, 1)
+
+                # The first block of a layer changes width or resolution, so that its
+                # shortcut has a convolution too.
                 if block == 0:
                     x = self._step(
                         f"{name}downsample.0", f"{name}downsample.1", x, stride

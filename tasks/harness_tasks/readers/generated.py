@@ -91,9 +91,11 @@ class ReferenceGames:
             name: pairs(name, self.pairs, seed=self.seed, outside=self.outside).tolist()
             for name in self.sets
         }
+
         kinds = (
             ("exhaustive", "short") if self.references == "both" else (self.references,)
         )
+
         for number in range(self.pairs):
             for name in self.sets:
                 target, distractor = games[name][number]

@@ -293,6 +293,8 @@ class HuggingFaceDataset:
 
             for offset, path in enumerate(paths):
                 row = start + offset
+
+                # A cell holds nothing, the path of a file, or the content of one.
                 if empty[offset] or (not path and not embedded[offset]):
                     yield None
                 elif not embedded[offset]:

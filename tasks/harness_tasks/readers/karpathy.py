@@ -78,11 +78,14 @@ class KarpathySplits(CaptionFile):
         for location, record in rows:
             if self.splits and record.get("split") not in self.splits:
                 continue
+
+            # COCO's files have `cocoid`, those of Flickr8k and Flickr30k `imgid`.
             name = self.id or ("cocoid" if "cocoid" in record else "imgid")
             key = checks.identity(record.get(name), location, name)
             if key in images:
                 raise InputError(f"the id '{key}' occurs twice", location)
             images[key] = (self._media(record), {"split": record.get("split")})
+
             sentences = files.list_items(
                 record.get("sentences", []), f"{location}, sentences"
             )

@@ -189,9 +189,12 @@ class Lines:
             lines = list(dict.fromkeys(lines))
         if self.max_words is None and self.min_count is None:
             return lines
+
         words = [words_of(text) for text in lines]
         word_limit = self.max_words or max(map(len, words), default=0)
         counts = Counter(word for line in words for word in line)
+
+        # Frequencies are those of the lines before any is left out.
         rare = {word for word, count in counts.items() if count < (self.min_count or 1)}
         return [
             text
@@ -232,6 +235,7 @@ def _reader(spec: Mapping[str, Any]) -> Reader:
             parameter="of",
             value=spec,
         )
+
     params = {key: value for key, value in spec.items() if key != "reader"}
     try:
         return resolve("readers", {str(spec["reader"]): params})

@@ -80,12 +80,16 @@ class MsrVtt(CaptionFile):
         check_splits(
             self.splits, [row.fields.get("split") for row in rows], str(self.path)
         )
+
         videos: dict[str, tuple[str | None, dict[str, Any]]] = {}
         others: set[str] = set()
         for location, record in rows:
             key = checks.identity(record.get("video_id"), location, "video_id")
             if key in videos or key in others:
                 raise InputError(f"the video id '{key}' occurs twice", location)
+
+            # Sentences of videos of other splits are passed over, those of unknown
+            # videos are not.
             if self.splits and record.get("split") not in self.splits:
                 others.add(key)
                 continue

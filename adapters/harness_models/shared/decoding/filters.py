@@ -28,10 +28,12 @@ def check_filters(decoding: Decoding) -> None:
             "decoding: temperature must be a number above 0, "
             f"found {decoding.temperature}; for the limit of 0 use strategy: greedy"
         )
+
     if decoding.top_p is not None and not 0 < decoding.top_p <= 1:
         raise HarnessError(
             f"decoding: top_p must be above 0 and at most 1, found {decoding.top_p}"
         )
+
     if decoding.top_k is not None and decoding.top_k < 1:
         raise HarnessError(
             f"decoding: top_k must be at least 1, found {decoding.top_k}"
