@@ -102,6 +102,7 @@ class Trained(Wrapper):
             raise HarnessError(
                 f"trained: the adapter '{self.name}' has no parameter 'checkpoint'"
             )
+
         for name in self.params:
             if name == "checkpoint":
                 raise HarnessError(

@@ -291,6 +291,7 @@ def _check_weights(info: Any, folder: Path) -> None:
         if keys:
             more = f", and {len(keys) - 12} more" if len(keys) > 12 else ""
             lists.append(f"{len(keys)} {title}: {', '.join(keys[:12])}{more}")
+
     if lists:
         raise InputError(
             "the weights do not fit the model (strict: false loads them anyway): "

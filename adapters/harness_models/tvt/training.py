@@ -86,12 +86,12 @@ class TvtTraining(CaptionTraining):
         model = Tvt(
             TvtSizes(views=self.views.widths, vocabulary=len(self.words), **sizes)
         )
-        for name, view in model.views.items():
-            standard = Standardiser.fit(
-                np.concatenate([row[name] for row in self.rows.values()])
-            )
-            view.mean.copy_(standard.mean)  # type: ignore[union-attr, operator]
-            view.deviation.copy_(standard.deviation)  # type: ignore[union-attr, operator]
+        views: Any = model.views
+        for name, view in views.items():
+            rows = np.concatenate([row[name] for row in self.rows.values()])
+            standard = Standardiser.fit(rows)
+            view.mean.copy_(standard.mean)
+            view.deviation.copy_(standard.deviation)
         return model
 
     def batch_loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:

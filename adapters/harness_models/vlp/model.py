@@ -146,19 +146,17 @@ class Vlp(nn.Module):
         dtype = table.LayerNorm.weight.dtype
         words = table.word_embeddings.weight
         positions = table.position_embeddings.weight
+
+        # The regions stand between [CLS] and [SEP], which keep BERT's vectors.
         rows, count = regions.shape[:2]
         ends = words[[ids["[CLS]"], ids["[SEP]"]]].expand(rows, 2, -1)
         end_positions = positions[[0, count + 1]].expand(rows, 2, -1)
-        x = torch.cat(
-            [ends[:, :1], self.vis_embed(regions.to(dtype)), ends[:, 1:]], dim=1
-        )
+
+        inner = self.vis_embed(regions.to(dtype))
+        x = torch.cat([ends[:, :1], inner, ends[:, 1:]], dim=1)
+        places = self.vis_pe_embed(geometry.to(dtype))
         position_vectors = torch.cat(
-            [
-                end_positions[:, :1],
-                self.vis_pe_embed(geometry.to(dtype)),
-                end_positions[:, 1:],
-            ],
-            dim=1,
+            [end_positions[:, :1], places, end_positions[:, 1:]], dim=1
         )
         return self.bert.embed(x, position_vectors, self.segments[0])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -26,9 +28,10 @@ def test_only_masked_words_are_predicted():
             return torch.zeros(*tokens.shape, 9)
 
     torch.manual_seed(0)
-    model = Model()
+    model: Any = Model()
     tokens = torch.tensor([[6, 7, 8, PAD], [6, PAD, PAD, PAD]])
-    loss, count = masked_words_loss(model, Batch(tokens, None, torch.arange(2)))  # type: ignore[arg-type]
+    encoded: Any = None
+    loss, count = masked_words_loss(model, Batch(tokens, encoded, torch.arange(2)))
     hidden = model.tokens == MASK
     assert count == int(hidden.sum()) and bool(hidden.any(1).all())
     assert not bool((hidden & (tokens == PAD)).any())

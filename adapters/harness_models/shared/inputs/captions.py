@@ -21,6 +21,7 @@ def read_captions(path: str | Path) -> list[tuple[str, str]]:
         raise InputError(
             "expected a mapping of example ids to lists of captions", str(path)
         )
+
     return [
         (str(name), str(caption))
         for name, captions in data.items()

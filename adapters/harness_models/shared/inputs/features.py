@@ -139,6 +139,8 @@ def _by_id(arrays: Mapping[str, np.ndarray], path: Path) -> Mapping[str, np.ndar
 
 
 def _from_pickle(data: Any, path: Path) -> Mapping[str, np.ndarray]:
+    # The file of CLIPCap's authors: one table of vectors, and captions that point to
+    # its rows.
     if isinstance(data, Mapping) and "clip_embedding" in data and "captions" in data:
         rows = np.asarray(data["clip_embedding"], dtype=np.float32)
         arrays = {}

@@ -240,14 +240,14 @@ class RewardTraining:
                 fill=policy.stop[0],
                 greedy=greedy,
             )
+
         lengths = spoken_slots(tokens, policy.stop).sum(1)
         rows = [row[:length] for row, length in zip(tokens.tolist(), lengths.tolist())]
-        texts = [
-            policy.to_text(
-                row if policy.keep_stop or row[-1] not in policy.stop else row[:-1]
-            )
-            for row in rows
-        ]
+
+        # The end token is in the text only where the adapter's texts have it.
+        if not policy.keep_stop:
+            rows = [row[:-1] if row[-1] in policy.stop else row for row in rows]
+        texts = [policy.to_text(row) for row in rows]
         return tokens[:, : int(lengths.max())], texts
 
     def log_probs(
@@ -280,11 +280,14 @@ class RewardTraining:
         """
         if hasattr(self.policy, "save_policy"):
             return self.policy.save_policy(self.folder, asdict(self.recipe))
+
         source = getattr(self.policy, "folder", None) or Path(self.recipe.checkpoint)
         loaded = load_checkpoint(source)
+
         for name in ("vocab.json", "merges.txt"):
             if (loaded.path.parent / name).is_file():
                 shutil.copy(loaded.path.parent / name, self.folder / name)
+
         settings = {
             **loaded.settings,
             "rewarded": asdict(self.recipe),

@@ -192,7 +192,9 @@ def numpy_scalar_pieces() -> list[Any]:
     """Return the objects that ``weights_only`` must allow for numpy scalars, under the
     names of numpy 1 and numpy 2.
     """
-    multiarray = np._core.multiarray if hasattr(np, "_core") else np.core.multiarray  # type: ignore[attr-defined]
+    numpy: Any = np
+    core = numpy._core if hasattr(numpy, "_core") else numpy.core
+    multiarray = core.multiarray
     kinds = (
         "Float64DType",
         "Float32DType",
@@ -201,6 +203,7 @@ def numpy_scalar_pieces() -> list[Any]:
         "Int32DType",
         "BoolDType",
     )
+
     return [
         (multiarray.scalar, "numpy.core.multiarray.scalar"),
         (multiarray.scalar, "numpy._core.multiarray.scalar"),

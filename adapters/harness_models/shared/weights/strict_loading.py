@@ -57,6 +57,7 @@ def check_keys(
 
     if not (missing or unexpected or reshaped):
         return
+
     kinds = {
         "missing": missing,
         "unexpected": unexpected,
