@@ -50,9 +50,11 @@ def beats_shuffled(adapter, examples: list[Example]) -> dict[str, tuple[float, f
         list(g.candidates)
         for g in adapter.generate(examples, Decoding("sample", candidates=10), seeds)
     ]
+
     references = [list(example.references) for example in examples]
     cider = harness.metric("cider")
     trm = harness.metric("trm", distance="cider")
+
     scores = {
         "cider": (
             cider(best, references).value,
@@ -63,6 +65,7 @@ def beats_shuffled(adapter, examples: list[Example]) -> dict[str, tuple[float, f
             trm([*samples[1:], samples[0]], references).value,
         ),
     }
+
     assert scores["cider"][0] > 3 * scores["cider"][1]
     assert scores["trm"][0] < scores["trm"][1] - 0.1
     return scores

@@ -71,11 +71,13 @@ def test_invalid_checkpoints_are_refused_in_one_line(speaker, tmp_path):
         "of another shape: lstm.bias_hh_l0 \\(3\\), expected \\(40\\)",
     )
     check({**state, "more": torch.zeros(3)}, "1 unexpected: more")
+
     other = Speaker(
         SpeakerSizes(49, 8, 6, 10, 12), Vocabulary((*WORDS, "there", "x"))
     ).state_dict()
     check(other, "checkpoint of 49 words, but the published vocabulary has 47")
     check(state, "no listener", Listener.load)
+
     check([1, 2], "expected a state dict; found list")
     (tmp_path / "y.pt").write_text("no")
     with pytest.raises(InputError, match="not a checkpoint, or truncated"):

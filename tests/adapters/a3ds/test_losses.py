@@ -19,6 +19,7 @@ def test_policy_gradient_equals_its_formula():
     listener = Listener(ListenerSizes(47, 4, 6, 5))
     features = torch.randn(6, 2, 5)
     captions = torch.randint(4, 47, (6, 9))
+
     played = play(
         speaker,
         listener,
@@ -36,6 +37,7 @@ def test_policy_gradient_equals_its_formula():
     choice = torch.multinomial(
         listener(features, messages).softmax(-1), 1, generator=generator
     )[:, 0]
+
     speaker.zero_grad()
     total = torch.zeros(())
     for row in range(6):

@@ -39,6 +39,7 @@ def test_golden_speaker_logits_and_state(golden):
         for t in range(inputs.shape[1]):
             row, state = step(inputs[:, t], state)
             rows.append(row)
+
     # float32 sums in another order
     assert np.abs(logits.numpy() - expected["logits"]).max() < 1e-5
     assert np.abs(torch.stack(rows, 1).numpy() - expected["logits"]).max() < 1e-5
@@ -50,6 +51,7 @@ def test_golden_speaker_logits_and_state(golden):
         np.abs(state.cell.numpy() - expected["c_n"].reshape(state.cell.shape)).max()
         < 1e-5
     )
+
     following = torch.from_numpy(expected["captions"][:, 1:]).long()
     log_probs = logits.log_softmax(-1).gather(-1, following[..., None])[..., 0]
     assert np.abs(log_probs.numpy() - expected["token_logprobs"]).max() < 1e-5
@@ -66,6 +68,7 @@ def test_golden_greedy_runs_through_the_shared_decoder(golden):
         max_length=12,
         start=torch.full((len(features),), START),
     )
+
     decoded = decode(step, Decoding("greedy"), batch)
     for (result,), row in zip(
         decoded, json.loads((golden / "speaker_greedy.json").read_text())

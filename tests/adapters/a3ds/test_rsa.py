@@ -44,6 +44,7 @@ def test_rsa_ranks_by_the_literal_listener(adapter):
     (sharp,) = adapter.generate(
         GAMES[:1], Decoding("rsa", options={"alpha": 1e6, "proposals": 8}), [3]
     )
+
     step = adapter.speaker.step()
     assert step is not None
     features = adapter._features(GAMES[:1])
@@ -54,9 +55,11 @@ def test_rsa_ranks_by_the_literal_listener(adapter):
         max_length=24,
         start=torch.zeros(1, dtype=torch.long),
     )
+
     proposals = decode(step, Decoding("sample", candidates=8), batch)[0]
     gain = literal_listener(adapter.speaker, features[0], list(proposals))
     assert np.allclose(np.exp(gain).sum(1), 1)
+
     best = proposals[int(gain[:, 0].argmax())]
     assert sharp.candidates[0] == adapter.speaker.vocabulary.decode(
         best.tokens.tolist()
@@ -86,6 +89,7 @@ def test_the_literal_listener_is_bayes_rule():
         Hypothesis(ids, np.zeros(len(ids)), np.zeros(len(ids)), "stop", 0.0)
         for ids in captions
     ]
+
     result = literal_listener(speaker, images, hypotheses)
     for row, ids in enumerate(captions):
         inputs = torch.tensor([[0, *ids[:-1]]])

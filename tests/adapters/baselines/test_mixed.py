@@ -124,12 +124,14 @@ def test_too_few_references():
         mixture(small, [*SEEDS, 0], unique=3, correct=2, skip_small=True)[-1].candidates
         == ()
     )
+
     alike = [*EXAMPLES, Example("s", ("a", "a", "a"))]
     with pytest.raises(
         InputError,
         match=r"1 of 13 examples have fewer than 2 different references: 's'",
     ):
         mixture(alike, [*SEEDS, 0], unique=3, correct=2)
+
     with pytest.raises(
         InputError,
         match="2 captions of other examples are needed; the task has 0 other examples",

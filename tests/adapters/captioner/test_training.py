@@ -34,15 +34,18 @@ def test_training_learns_and_is_deterministic(architecture, tmp_path):
             "held_out": 0.1,
         }
     )
+
     for name in ("a", "b"):
         train(recipe, tmp_path / name)
     rows = [
         json.loads(line)
         for line in (tmp_path / "a" / "curve.jsonl").read_text().splitlines()
     ]
+
     stages = [row for row in rows if "stage" in row]
     assert [row["step"] for row in stages] == list(recipe.stages)
     assert stages[-1]["perplexity"] < 0.5 * stages[0]["perplexity"]
+
     for stage in range(1, len(recipe.stages) + 1):
         one, two = (
             stage_folder(tmp_path / name, stage) / "model.safetensors"

@@ -39,6 +39,7 @@ def folder(tmp_path_factory):
     tokeniser = ByteLevelBPETokenizer()
     tokeniser.train_from_iterator(TEXTS, vocab_size=300, show_progress=False)
     tokeniser.save_model(str(path))
+
     torch.manual_seed(0)
     gpt2 = Gpt2Sizes(
         vocabulary=320, positions=48, width=32, layers=2, heads=4, inner=64
@@ -50,6 +51,7 @@ def folder(tmp_path_factory):
         for weight in model.parameters():
             weight.mul_(4)
     torch.save(model.state_dict(), path / "model.pt")
+
     generator = np.random.default_rng(0)
     np.savez(
         path / "features.npz",
@@ -186,14 +188,17 @@ def test_images_through_open_clip(folder, tmp_path):
         np.random.default_rng(0).integers(0, 255, (40, 30, 3), dtype=np.uint8)
     ).save(tmp_path / "a.png")
     (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00 no image")
+
     images = ClipImages(model=name, weights=tmp_path / "clip.pt", images=tmp_path)
     whole, broken, missing = images.encode(
         [Example(i, ("r",), i) for i in ("a.png", "broken.jpg", "gone.png")]
     )
+
     assert whole.ndim == 1
     assert bool(torch.isfinite(whole).all())
     assert "broken.jpg: the image does not decode" in broken.reason
     assert "gone.png: no such image" in missing.reason
+
     with pytest.raises(
         InputError, match="unknown CLIP model 'ViT-B-33'; did you mean 'ViT-B-32'"
     ):

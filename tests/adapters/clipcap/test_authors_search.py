@@ -45,6 +45,7 @@ def test_decoding_equals_the_authors(golden):
     config = json.loads((folder / "config.json").read_text())
     runs = json.loads((folder / "decode.json").read_text())["runs"]
     assert len(runs) > 10
+
     for run in runs:
         prefix = values["prefix"][run["item"]][None]
         batch = start(model, prefix, config, run["entry_length"])
@@ -55,6 +56,7 @@ def test_decoding_equals_the_authors(golden):
             (hypotheses,) = decode(ClipCapStep(model), decoding, batch, STRATEGIES)
             assert hypotheses[0].tokens.tolist() == run["tokens"]
             continue
+
         size = run["beam_size"]
         decoding = Decoding(
             "authors-beam", temperature=run["temperature"], beams=size, candidates=size
@@ -77,6 +79,7 @@ def test_authors_beam_in_one_batch_equals_one_by_one(golden):
         start(model, values["prefix"], config, 12),
         STRATEGIES,
     )
+
     for e in range(3):
         (alone,) = decode(
             ClipCapStep(model),
@@ -87,6 +90,7 @@ def test_authors_beam_in_one_batch_equals_one_by_one(golden):
         assert [h.tokens.tolist() for h in together[e]] == [
             h.tokens.tolist() for h in alone
         ]
+
         for h in alone:
             with torch.inference_mode():
                 forced = model.caption_logits(

@@ -50,6 +50,7 @@ def test_old_checkpoint_layouts_load(root, tmp_path):
         ClipCap.from_checkpoint(tmp_path / "old.pt", {"n_head": 4}).sizes.mapper
         == "mlp"
     )
+
     single = {k: v for k, v in tensors.items() if not k.startswith("clip_project")}
     single |= {
         "clip_project.weight": torch.randn(96, 16),

@@ -68,20 +68,25 @@ def test_it_describes_unseen_scenes(examples, baseline, root, tmp_path):
     assert not {example.id for example in examples} & {
         scene for scene, _ in recipe.pairs()
     }
+
     started = time.process_time()
     trainer.train(recipe, tmp_path)
     seconds = time.process_time() - started
+
     adapter = resolve("adapters", {"o2na": {"checkpoint": str(tmp_path)}})
     drawn = write(adapter, examples, DRAWN)
     cider, trm = judged(drawn, examples)
     moved = judged([*drawn[1:], drawn[0]], examples)
+
     print(
         f"o2na: CIDEr {cider:.2f}, TRM {trm:.2f}; given to the next scene "
         f"{moved[0]:.2f}, {moved[1]:.2f}; "
         f"shuffled references {baseline[0]:.2f}, {baseline[1]:.2f}; "
         f"{seconds:.0f} s of training"
     )
+
     assert cider > 2 * max(baseline[0], moved[0])
     assert trm < min(baseline[1], moved[1]) - 0.3
+
     requested = write(adapter, examples, replace(DRAWN, options={"objects": ["wall"]}))
     assert all("wall" in text.split() for texts in requested for text in texts)

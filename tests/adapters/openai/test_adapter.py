@@ -170,6 +170,7 @@ def test_fields_are_renamed_and_left_out(server):
     ):
         list(adapter(server).generate(EXAMPLES, Decoding("sample"), range(6)))
     assert len(server.requests) == 1
+
     model = adapter(
         server,
         parameters={
@@ -184,6 +185,7 @@ def test_fields_are_renamed_and_left_out(server):
             EXAMPLES[:1], Decoding("sample", candidates=2, max_length=9), [7]
         )
     )
+
     assert len(item.candidates) == 2
     sent = server.requests[-1]
     assert sent["max_completion_tokens"] == 9 and not {
@@ -258,6 +260,7 @@ def test_images_and_keys_are_sent(server, tmp_path, monkeypatch):
     image = pytest.importorskip("PIL.Image")
     image.new("RGB", (4, 4)).save(tmp_path / "a.png")
     monkeypatch.setenv("MY_KEY", "secret")
+
     model = adapter(
         server,
         prompt="what",
@@ -269,9 +272,11 @@ def test_images_and_keys_are_sent(server, tmp_path, monkeypatch):
         Example("a", ("r",), media="a.png"),
         Example("b", ("r",), media="b.png"),
     ]
+
     first, second = model.generate(examples, Decoding("sample"), [1, 2])
     assert generations([first])[0].candidates == ("what 1 0",)
     assert "b.png: the image cannot be read" in failure(second)
+
     (request,) = server.requests
     assert request["key"] == "Bearer secret"
     assert request["messages"][0] == {"role": "system", "content": "be brief"}
@@ -293,6 +298,7 @@ def test_invalid_parameters_are_refused(server, monkeypatch):
         ) as caught:
             adapter(server, parameters=parameters)
         assert caught.value.parameter == "parameters"
+
     with pytest.raises(
         HarnessError,
         match="expected a mapping of input or output or cached to numbers of at "
@@ -305,6 +311,7 @@ def test_invalid_parameters_are_refused(server, monkeypatch):
         adapter(server, prices={"input": -1})
     with pytest.raises(HarnessError, match="prices is 3; expected a mapping"):
         adapter(server, prices=3)
+
     with pytest.raises(
         HarnessError, match="strategy is one of greedy, sample, nucleus; found 'beam'"
     ):

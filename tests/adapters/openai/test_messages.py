@@ -137,6 +137,7 @@ def test_columns_of_videos_and_sound_are_sent(
         if kind == "video"
         else write_sound(tmp_path / "a.wav", 0.1)
     )
+
     data = datasets.Dataset.from_dict(
         {
             "id": [1],
@@ -148,6 +149,7 @@ def test_columns_of_videos_and_sound_are_sent(
         kind, datasets.Video() if kind == "video" else datasets.Audio()
     )
     data.save_to_disk(str(tmp_path / "saved"))
+
     (example,) = HuggingFaceDataset(path=str(tmp_path / "saved"), streaming=streaming)
     (message,) = Messages(prompt="what", frames=2).of(example)
     assert kinds(message) == [part] * (2 if kind == "video" else 1) + ["text"]

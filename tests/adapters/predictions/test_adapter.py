@@ -277,6 +277,7 @@ def test_invalid_files_are_refused(save, tmp_path):
         error_of(path=[])
         == "path is an empty list; expected one or several files of predictions"
     )
+
     path.write_text("")
     assert error_of(path=str(path)) == f"{path}: the file is empty"
     path.write_text("[]")
@@ -286,6 +287,7 @@ def test_invalid_files_are_refused(save, tmp_path):
         f"{path}: not JSON at byte 28: Unterminated string starting at (the file "
         "breaks off after 32 bytes)"
     )
+
     path.write_text('[{"image_id": 1, "caption": "a", "score": NaN}]')
     assert (
         error_of(path=str(path))
@@ -295,6 +297,7 @@ def test_invalid_files_are_refused(save, tmp_path):
     assert error_of(path=str(path)).startswith(
         f"{path}:2: not JSON at byte 48: Unterminated string"
     )
+
     path.write_text("[1]")
     assert error_of(path=str(path), format="parquet") == f"{path}: not a Parquet file"
     message = error_of(path=str(path), format="cocoo")
@@ -345,12 +348,14 @@ def test_files_of_real_captioners(golden):
 
     folder = golden / "data/coco_karpathy_test"
     examples = list(TableReader(path=str(folder / "references.jsonl.gz")))
+
     twelve = captions(
         examples,
         path=str(folder / "candidates_where_image.jsonl.gz"),
         system=WHERE_IMAGE,
     )
     assert {len(item) for item in twelve} == {12}
+
     first = examples[:100]
     baseline = [f"nucleus_{i}" for i in (1, 2, 3)]
     assert {
@@ -375,12 +380,14 @@ def test_a_null_id_means_the_same_for_data_sets_and_predictions(save):
             {"id": "y", "references": ["c"], "said": "two"},
         ]
     )
+
     examples = list(TableReader(path=path, columns={"id": None}))
     assert [item.id for item in examples] == ["0", "1"]
     both = {"candidates": "said"}
     for params in ({"id": None, **both}, {"columns": {"id": None, **both}}):
         assert captions(examples, path=path, **params) == [("one",), ("two",)]
     assert captions(path=path, columns={"id": None, **both}) == [("one",), ("two",)]
+
     assert (
         Predictions(path=path, id=None).fingerprint()
         != Predictions(path=path).fingerprint()
@@ -389,6 +396,7 @@ def test_a_null_id_means_the_same_for_data_sets_and_predictions(save):
         Predictions(path=path, columns={"id": "id"}).fingerprint()
         == Predictions(path=path, id="id").fingerprint()
     )
+
     with pytest.raises(
         InputError, match="columns has no 'caption'; expected some of id, candidates"
     ):

@@ -69,12 +69,14 @@ def examples():
 def test_the_model_is_trained_once_and_equals_its_adapter(recipe, cache, tmp_path):
     model = Trained(model="tvt", recipe=recipe, params={"batch_size": 5})
     assert not cache.exists()  # the constructor does not train
+
     assert (
         isinstance(model, Adapter)
         and isinstance(model, Scorer)
         and isinstance(model, Prepares)
     )
     (folder,) = [model.folder]
+
     assert sorted(path.name for path in cache.iterdir()) == [folder.name]
     assert {path.name for path in folder.iterdir()} == {
         "checksums.crc32",
@@ -82,6 +84,7 @@ def test_the_model_is_trained_once_and_equals_its_adapter(recipe, cache, tmp_pat
         "config.json",
         "curve.jsonl",
     }
+
     adapter = TvtAdapter(
         checkpoint=str(
             train(load_trainer("tvt").recipe(**recipe), tmp_path / "own").parent
@@ -89,6 +92,7 @@ def test_the_model_is_trained_once_and_equals_its_adapter(recipe, cache, tmp_pat
         batch_size=5,
     )
     assert model.fingerprint() == adapter.fingerprint()
+
     ours, theirs = (
         list(m.generate(examples(), SAMPLE, range(12))) for m in (model, adapter)
     )
@@ -98,6 +102,7 @@ def test_the_model_is_trained_once_and_equals_its_adapter(recipe, cache, tmp_pat
         for m in (model, adapter)
     )
     assert np.array_equal(ours, theirs)
+
     modified = folder.stat().st_mtime_ns
     again = Trained(model="tvt", recipe=dict(reversed(recipe.items())))
     assert again.folder == folder and folder.stat().st_mtime_ns == modified
@@ -213,17 +218,20 @@ def test_a_killed_training_is_resumed(recipe, cache, tmp_path):
     process = spawn.Process(target=_use, args=(recipe, queue))
     process.start()
     assert process.pid is not None
+
     deadline = time.monotonic() + 120
     while not list(cache.glob("*.partial/state.pt")) and time.monotonic() < deadline:
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGKILL)
     process.join(60)
+
     (partial,) = cache.glob("*.partial")
     assert [
         path.name
         for path in cache.iterdir()
         if path.suffix not in (".partial", ".lock")
     ] == []
+
     epochs = int(torch.load(partial / "state.pt", weights_only=True)["epoch"])
     assert 0 < epochs < 4000
     epochs_run: list[int] = []

@@ -86,6 +86,7 @@ def test_greedy_and_beam_equal_generate(folders, name):
         length_penalty=1.0,
         options={"early_stopping": "heuristic"},
     )
+
     for decoding, theirs in [
         (Decoding("greedy"), {}),
         (beam, {"num_beams": 3, "num_return_sequences": 3, "length_penalty": 1.0}),
@@ -221,11 +222,13 @@ def test_folders_without_a_complete_model_are_refused(folders, tmp_path):
         tmp_path / "cut" / "model.safetensors",
         metadata={"format": "pt"},
     )
+
     with pytest.raises(
         InputError,
         match=r"1 missing: transformer\.h\.0\.ln_1\.weight; 1 unexpected: more",
     ):
         Transformers(model=str(tmp_path / "cut"))
+
     (tmp_path / "cut" / "model.safetensors").write_bytes(b"\x10\x00")
     with pytest.raises(InputError):
         Transformers(model=str(tmp_path / "cut"))
@@ -286,18 +289,21 @@ def test_images_of_several_sizes_are_in_separate_batches(folders, tmp_path):
     examples = [
         Example(f"e{i}", ("a dog runs", "the cat"), media=f"{i}.png") for i in range(6)
     ]
+
     adapter = build(folders, "qwen2_vl", images=str(tmp_path))
     assert len(adapter.groups(adapter.inputs(examples))) == 2
     decoding = Decoding("sample", candidates=3)
     whole = captions(adapter, decoding, examples, range(6))
     alone = [captions(adapter, decoding, [e], [i])[0] for i, e in enumerate(examples)]
     assert whole == alone
+
     together = [
         s.log_probs for scores in adapter.score_references(examples) for s in scores
     ]
     apart = [
         s.log_probs for e in examples for s in next(iter(adapter.score_references([e])))
     ]
+
     for one, other in zip(together, apart):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
@@ -367,6 +373,7 @@ def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
     adapter = build(folders, name)
     whole = captions(adapter, decoding)
     scores = [s.log_probs for item in adapter.score_references(EXAMPLES) for s in item]
+
     monkeypatch.setattr(adapter, "_batches", None)
     monkeypatch.setattr("harness_models.shared.decoding.batches.AUTO_START", 4)
     sizes = []
@@ -383,6 +390,7 @@ def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
     # one call per batch
     monkeypatch.setattr(adapter, "groups", lambda inputs: [list(range(len(inputs)))])
     monkeypatch.setattr(adapter, "prefix", small)
+
     assert captions(adapter, decoding) == whole
     assert sizes == [4, 2, 1, 1, 1, 1, 1]
     assert adapter.timings()["batch_size"] == 1

@@ -44,6 +44,7 @@ def test_filters_agree_with_transformers():
             scores = transformers.TopKLogitsWarper(top_k)(None, scores)
         if top_p < 1:
             scores = transformers.TopPLogitsWarper(top_p)(None, scores)
+
         mass, ids = filtered_probabilities(logits, temperature, top_k, top_p)
         dense = torch.zeros(6, 1000, dtype=torch.float64).scatter(
             1, ids, mass / mass.sum(-1, keepdim=True)

@@ -20,6 +20,7 @@ def test_tokens_and_seconds_are_counted(monkeypatch):
         "seconds": 0.0,
         "tokens_per_second": 0.0,
     }
+
     with speed.running():
         pass
     with speed.running(), speed.running():  # two replicas at the same time
@@ -31,6 +32,7 @@ def test_tokens_and_seconds_are_counted(monkeypatch):
             Generation(("d",)),
         ]
     )
+
     assert speed.values() == {
         "captions": 3,
         "tokens": 5,

@@ -25,6 +25,7 @@ def test_every_format_gives_the_same_rows(tmp_path):
     np.savez(tmp_path / "one.npz", a=ROWS[0], b=ROWS[1])
     np.savez(tmp_path / "two.npz", ids=np.array(["a", "b"]), features=ROWS)
     save_file({"a": ROWS[0], "b": ROWS[1]}, str(tmp_path / "three.safetensors"))
+
     for protocol in (2, 4, 5):
         captions = [{"image_id": i, "clip_embedding": k} for k, i in enumerate("ab")]
         data = {"clip_embedding": torch.from_numpy(ROWS).half(), "captions": captions}
@@ -34,6 +35,7 @@ def test_every_format_gives_the_same_rows(tmp_path):
     (tmp_path / "m.pkl").write_bytes(
         pickle.dumps({"a": ROWS[0], "b": torch.from_numpy(ROWS[1])})
     )
+
     for name in (
         "one.npz",
         "two.npz",

@@ -59,21 +59,25 @@ def test_a_damaged_model_is_trained_again_with_one_note(
     weights = get_or_train("toy", "key", "a toy", 1, train) / "stage" / "weights"
     whole = weights.read_bytes()
     caplog.clear()
+
     if damage == "missing":
         weights.unlink()
     else:
         weights.write_bytes(
             {"zeros": whole[:100] + bytes(100), "flipped": whole[:-1] + b"x"}[damage]
         )
+
     assert get_or_train("toy", "key", "a toy", 1, train) == cache / "key"
     assert weights.read_bytes() == whole
     assert len(trainings) == 2
+
     notes = [
         text
         for record in caplog.records
         if (text := record.getMessage()).startswith("note")
     ]
     assert notes == [f"note: {weights} is damaged; training a toy again"]
+
     get_or_train("toy", "key", "a toy", 1, train)
     assert len(trainings) == 2
 

@@ -100,5 +100,6 @@ def train(recipe, folder, *, resume=False, report=None):
         )
         == first
     )
+
     assert key_of(source.replace("FORMAT_VERSION = 1", "FORMAT_VERSION = 2")) != first
     monkeypatch.delitem(sys.modules, "acme_training")

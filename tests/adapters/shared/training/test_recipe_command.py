@@ -29,6 +29,7 @@ def test_the_command_reads_the_recipe_and_prints_epochs_and_path(tmp_path, capsy
     trainer, add_arguments, run = recipe_command(Recipe, train, 1)
     assert trainer().recipe is Recipe
     assert trainer().train is train
+
     (tmp_path / "r.yaml").write_text("epochs: 2\n")
     parser = argparse.ArgumentParser()
     add_arguments(parser)
@@ -38,9 +39,11 @@ def test_the_command_reads_the_recipe_and_prints_epochs_and_path(tmp_path, capsy
         )
         == 0
     )
+
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) == 3
     assert printed[2] == "out/model.safetensors"
+
     (tmp_path / "r.yaml").write_text("epoch: 2\n")
     with pytest.raises(InputError, match="no parameter 'epoch'; did you mean 'epochs'"):
         run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", "out"]))
