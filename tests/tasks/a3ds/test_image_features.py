@@ -18,6 +18,7 @@ def test_stored_feature_tensors(tmp_path):
     (tmp_path / "ids.json").write_text(json.dumps([5, 479_999, 8]))
     torch.save(torch.from_numpy(table), tmp_path / "f.pt")
     np.save(tmp_path / "f.npy", table)
+
     for name in ("f.pt", "f.npy"):
         source = pixels.features(
             {
@@ -35,6 +36,7 @@ def test_stored_feature_tensors(tmp_path):
             InputError, match=r"shape \(3, 4\), expected \(480000, width\)"
         ):
             image_features.FeatureTensor(tmp_path / name)
+
     torch.save({"a": 1}, tmp_path / "d.pt")
     with pytest.raises(InputError, match="holds a dict"):
         image_features.FeatureTensor(tmp_path / "d.pt")

@@ -55,6 +55,7 @@ def test_other_hdf5_files_are_refused(tmp_path, shapes_file):
         pixels.images(
             write(images=((N_SCENES, 64, 64, 3), "u1"), labels=((N_SCENES, 6), "f8"))
         )
+
     (tmp_path / "no.h5").write_text("no")
     with pytest.raises(InputError, match="not an HDF5 file"):
         pixels.images(tmp_path / "no.h5")

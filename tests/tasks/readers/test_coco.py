@@ -105,6 +105,7 @@ def test_fields_of_images_that_are_asked_for_are_metadata(save):
         {"id": 3, "domain": None, "license": 1},
     ]
     path = save(coco(images=images))
+
     assert [x.meta for x in CocoCaptions(path=path)] == [{}, {}]
     assert [x.meta for x in CocoCaptions(path=path, meta="domain")] == [
         {"domain": "in"},
@@ -117,6 +118,7 @@ def test_fields_of_images_that_are_asked_for_are_metadata(save):
         CocoCaptions(path=path, meta=["domain"]).fingerprint()
         == CocoCaptions(path=path).fingerprint()
     )
+
     with pytest.raises(
         InputError, match="the images have no field 'domian'; did you mean 'domain'"
     ) as caught:
