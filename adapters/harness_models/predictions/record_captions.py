@@ -27,14 +27,14 @@ def caption_columns(
     fields = [row.fields for row in head]
     if parameter:
         return (given_column(head[0], parameter),), ()
-    found = find_caption_columns(fields, "candidates")
-    if found is None:
+    columns = find_caption_columns(fields, "candidates")
+    if columns is None:
         present = captions.quote_list(head[0].fields, MOST_NAMES) or "none"
         raise InputError(
             f"no column for candidates (name it with candidates: ...); found {present}",
             head[0].where,
         )
-    return found.names, found.others
+    return columns.names, columns.others
 
 
 def given_column(row: records.Record, parameter: str) -> str:

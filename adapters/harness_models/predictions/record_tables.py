@@ -172,13 +172,13 @@ class _IdColumns:
         """
         if choice.id:
             return cls((given_column(row, choice.id),))
-        found = [
+        usual_columns = [
             name
             for name in id_columns(row.fields, [*usual, *FILE_ID_COLUMNS])
             if name not in columns
         ]
-        if found:
-            return cls(tuple(found))
+        if usual_columns:
+            return cls(tuple(usual_columns))
 
         # Without a usual name any column of one value per record may hold the ids.
         present = captions.quote_list(row.fields, MOST_NAMES) or "none"

@@ -224,9 +224,9 @@ class InputBuilder:
             )
 
         as_images = medium == "video" and "video" not in self.media
-        shown = "image" if as_images else medium
-        text = self.text(example, shown, self.frames if as_images else 1)
-        self._needs_token(shown, text)
+        kind = "image" if as_images else medium
+        text = self.text(example, kind, self.frames if as_images else 1)
+        self._needs_token(kind, text)
         arguments = self._arguments(medium, content, as_images)
 
         try:

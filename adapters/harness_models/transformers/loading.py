@@ -129,17 +129,15 @@ def load_model(
         config = transformers.AutoConfig.from_pretrained(folder, **local)
         kind = kind if kind != "auto" else _kind_of(transformers, config, folder)
         factory = _factory(transformers, config, kind, folder)
-        more = {"device_map": device_map} if device_map is not None else {}
+        options = {"dtype": torch_dtype(dtype), **local}
+        if device_map is not None:
+            options["device_map"] = device_map
         with (
             _without_bars(transformers),
             announce(f"loading the model '{folder.name}'"),
         ):
             model, info = factory.from_pretrained(
-                folder,
-                dtype=torch_dtype(dtype),
-                output_loading_info=True,
-                **local,
-                **more,
+                folder, output_loading_info=True, **options
             )
         processor, tokenizer, images = _processors(transformers, folder, kind, local)
     except HarnessError:

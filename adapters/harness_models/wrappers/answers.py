@@ -128,8 +128,8 @@ class GeneratedAnswers(Wrapper):
             **example.meta,
             "options": listing if self.by == "letter" else " or ".join(options),
         }
-        asked = replace(example, source=example.source or QUESTION, meta=meta)
-        return replace(example, source=fill_prompt(self.prompt, asked))
+        question = replace(example, source=example.source or QUESTION, meta=meta)
+        return replace(example, source=fill_prompt(self.prompt, question))
 
 
 def _scores(reference: str, chosen: bool) -> TokenScores:

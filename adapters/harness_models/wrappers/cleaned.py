@@ -43,11 +43,11 @@ class Cleaned(Wrapper):
     ) -> None:
         self.clean = check_clean(clean)
         if not self.clean or REPEATS in self.clean:
-            found = "nothing"
+            content = "nothing"
             if self.clean:
-                found = f"'{REPEATS}', which is about records of files"
+                content = f"'{REPEATS}', which is about records of files"
             raise InputError(
-                f"clean is {found}; expected some of think, marks, echo, prefix, "
+                f"clean is {content}; expected some of think, marks, echo, prefix, "
                 "markdown",
                 parameter="clean",
                 value=clean,

@@ -203,8 +203,8 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
     """
     names: list[str] = []
     for value in columns.values():
-        named = value if isinstance(value, list) else [value]
-        names += [name for name in named if name]
+        texts = value if isinstance(value, list) else [value]
+        names += [name for name in texts if name]
 
     # the file is parsed once for all that it may be
     sample = Sample(path, "references", names)

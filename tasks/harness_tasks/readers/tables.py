@@ -169,10 +169,9 @@ class TableReader(CaptionFile):
         if len(names) == 1:
             return None
 
-        found = find_caption_columns([row.fields for row in head], "references")
-        names = names or scalar_columns(
-            head[0].fields, self._references() or (found.names if found else ())
-        )
+        usual = find_caption_columns([row.fields for row in head], "references")
+        captions = self._references() or (usual.names if usual else ())
+        names = names or scalar_columns(head[0].fields, captions)
 
         ids: dict[str, list[str]] = {name: [] for name in names}
         for row in rows:
