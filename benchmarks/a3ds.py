@@ -23,7 +23,7 @@ from benchmarks.language_drift import TrigramModel, semantic_drift, structural_d
 from harness.contracts import Decoding, Example
 from harness_metrics.pragmatic.scores import Scores, evaluate
 from harness_models.a3ds.adapter import A3DS
-from harness_tasks.a3ds import pixels, scene
+from harness_tasks.a3ds import grammar, pixels, scene
 from harness_tasks.a3ds.render import render
 from harness_tasks.readers.generated import ReferenceGames
 
@@ -50,9 +50,10 @@ def speeds(seed: int) -> bool:
     random = np.random.default_rng(seed)
     ids = random.integers(0, scene.N_SCENES, 6000)
     others = random.integers(0, scene.N_SCENES, 6000)
-    texts = [captions[k % 20] for k, captions in enumerate(scene.caption_sets(ids))]
+    texts = [captions[k % 20] for k, captions in enumerate(grammar.caption_sets(ids))]
     short = [
-        captions[k % 27] for k, captions in enumerate(scene.caption_sets(ids, "short"))
+        captions[k % 27]
+        for k, captions in enumerate(grammar.caption_sets(ids, "short"))
     ]
     rows = [
         {"prediction": text, "target_id": int(a), "distractor_id": int(b)}
@@ -62,7 +63,7 @@ def speeds(seed: int) -> bool:
 
     def enumerate_all() -> None:
         for kind in ("exhaustive", "short"):
-            for _ in scene.caption_sets(ids, kind):
+            for _ in grammar.caption_sets(ids, kind):
                 pass
 
     torch.set_num_threads(1)

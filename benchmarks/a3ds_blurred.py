@@ -56,7 +56,7 @@ from harness_metrics.pragmatic.parser import read
 from harness_models.a3ds.games import draw_games
 from harness_models.a3ds.training import Stage, TrainingPlan, train
 from harness_models.shared.training.loop import one_thread
-from harness_tasks.a3ds import pixels, scene
+from harness_tasks.a3ds import pixels, scene, testsets
 
 IMAGES = 5000
 CAPTIONS = 5
@@ -110,7 +110,9 @@ def scenes_needed() -> np.ndarray:
         source=_NoFeatures(),
         seed=SEED,
     )
-    tests = [scene.pairs(name, PAIRS, seed=PAIR_SEED).ravel() for name in scene.SETS]
+    tests = [
+        testsets.pairs(name, PAIRS, seed=PAIR_SEED).ravel() for name in testsets.SETS
+    ]
     return np.unique(np.concatenate([games.images, *tests]))
 
 

@@ -38,7 +38,7 @@ from benchmarks.papers_results import write_results
 from benchmarks.papers_rule import RESULTS
 from harness_metrics.pragmatic.parser import read
 from harness_metrics.pragmatic.scores import evaluate
-from harness_tasks.a3ds import scene
+from harness_tasks.a3ds import grammar, scene, testsets
 
 PREDICTIONS = "a3ds/speaker_predictions_unpaired.jsonl.gz"
 SCALE = 3
@@ -91,7 +91,7 @@ def authors_games(
             "category": "authors",
         }
         games.append(
-            {"id": str(row["index"]), "references": scene.captions(target), **game}
+            {"id": str(row["index"]), "references": grammar.captions(target), **game}
         )
     return games
 
@@ -188,7 +188,7 @@ def blurred_caption(
     misread with the given probabilities.
     """
     misread = misread_scene(target, rng, orientation, scale)
-    texts = scene.captions(misread)
+    texts = grammar.captions(misread)
     text = texts[int(rng.integers(len(texts)))]
     return (
         text.replace(scene.phrases(misread)["scale"], "unk")
@@ -204,9 +204,11 @@ def scores(
     three shared features, each the mean of its sets.
     """
     rng = np.random.default_rng(seed)
-    by_group: dict[str, list[dict[str, float]]] = {group: [] for group in scene.GROUPS}
-    for name in scene.SETS:
-        games = scene.pairs(name, pairs, seed=1).tolist()
+    by_group: dict[str, list[dict[str, float]]] = {
+        group: [] for group in testsets.GROUPS
+    }
+    for name in testsets.SETS:
+        games = testsets.pairs(name, pairs, seed=1).tolist()
         rows = [
             {
                 "prediction": blurred_caption(t, rng, *blur),
@@ -226,7 +228,7 @@ def scores(
         )
         by_group[name.split("/")[0]].append(values)
     return {
-        key: [float(np.mean([v[key] for v in by_group[g]])) for g in scene.GROUPS]
+        key: [float(np.mean([v[key] for v in by_group[g]])) for g in testsets.GROUPS]
         for key in (*PUBLISHED, "num_false")
     }
 
@@ -257,7 +259,7 @@ def simulations(pairs: int) -> dict[str, Any]:
     ]
     rows: list[list[str]] = []
     for key in (*PUBLISHED, "num_false"):
-        for k, group in enumerate(scene.GROUPS):
+        for k, group in enumerate(testsets.GROUPS):
             values = [item["scores"][key][k] for item in fitting]
             published = PUBLISHED[key][k] if key in PUBLISHED else FALSE
             between = f"{min(values):.3f} to {max(values):.3f}" if values else ""

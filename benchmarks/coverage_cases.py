@@ -282,7 +282,7 @@ def game_population() -> list[CaptionSet]:
     """Return A3DS reference games of all test sets; the speaker describes the target,
     briefly or in full, or the distractor.
     """
-    from harness_tasks.a3ds.scene import captions as scene_captions
+    from harness_tasks.a3ds.grammar import captions as scene_captions
     from harness_tasks.readers.generated import ReferenceGames
 
     rng = np.random.default_rng(0)

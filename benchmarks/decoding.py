@@ -31,9 +31,10 @@ from harness_models.clipcap.mappers import ClipCapSizes
 from harness_models.clipcap.model import ClipCap, ClipCapStep
 from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
-from harness_models.shared.layers import Gpt2Sizes
-from harness_models.vlp.bert import BertSizes, Layer, VlpSizes
+from harness_models.shared.gpt2 import Gpt2Sizes
+from harness_models.vlp.bert import Layer
 from harness_models.vlp.model import Vlp, VlpStep
+from harness_models.vlp.sizes import BertSizes, VlpSizes
 
 LENGTH = 20
 

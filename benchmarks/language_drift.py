@@ -15,9 +15,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import torch
 
-from harness_models.a3ds.authors import END, START, Vocabulary
 from harness_models.a3ds.model import Speaker
-from harness_tasks.a3ds import scene
+from harness_models.a3ds.vocabulary import END, START, Vocabulary
+from harness_tasks.a3ds import grammar, scene
 
 
 class TrigramModel:
@@ -62,7 +62,7 @@ class TrigramModel:
     def of_grammar(cls, scenes: int = 2000, seed: int = 0) -> TrigramModel:
         """Return the model of the exhaustive captions of random scenes."""
         ids = np.random.default_rng(seed).integers(0, scene.N_SCENES, scenes)
-        return cls(text for captions in scene.caption_sets(ids) for text in captions)
+        return cls(text for captions in grammar.caption_sets(ids) for text in captions)
 
     def probability(self, context: tuple[int, ...], token: int) -> float:
         """Return P(token | context), where ``context`` holds the last two tokens."""

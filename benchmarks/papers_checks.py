@@ -16,6 +16,7 @@ import yaml
 import harness
 from harness_metrics.pregen.functions import evaluate
 from harness_tasks.a3ds import scene
+from harness_tasks.a3ds.grammar import captions
 
 Differences = dict[tuple[str, str], str]
 BEST = "mean_max_normcount_prefix0"
@@ -117,9 +118,7 @@ def grammar() -> Differences:
     """Return the differences of the counts of A3DS: images, captions, and the last
     words of exhaustive captions.
     """
-    kinds = {
-        kind: scene.captions(DISTINCT_HUES, kind) for kind in ("exhaustive", "short")
-    }
+    kinds = {kind: captions(DISTINCT_HUES, kind) for kind in ("exhaustive", "short")}
     named = scene.phrases(DISTINCT_HUES)
     last = np.mean(
         [

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import torch
 from torch.nn import functional
 
-from harness_models.a3ds.games import structural_loss
+from harness_models.a3ds.losses import structural_loss
 from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 
 WORDS = 47

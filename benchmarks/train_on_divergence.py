@@ -62,7 +62,7 @@ def caption_probabilities(
     import torch
 
     from harness_models.shared.decoding.filters import filtered_probabilities
-    from harness_models.shared.training.caption_training import pad_rows
+    from harness_models.shared.training.caption_tokens import pad_rows
     from harness_models.shared.training.loop import one_thread
 
     encode = getattr(adapter, "reference_tokens", None) or (

@@ -58,14 +58,15 @@ EXCEPTIONS = {
     # distances of captions, as a metric has them
     ("harness_models.baselines.central", "harness.run.features"),
     # the same, of the pools of one run
-    ("harness_models.wrappers.adapter", "harness.run.features"),
+    ("harness_models.wrappers.mbr", "harness.run.features"),
+    ("harness_models.baselines.mutual_distances", "harness.run.features"),
     # what a captioner is trained on
     ("harness_models.shared.training.reward_training", "harness.run.rewards"),
     # asks a judge model, as metrics do
-    ("harness_models.wrappers.adapter", "harness_metrics.judges.summariser"),
-    ("harness_models.baselines.mixed", "harness_metrics.discrepancy.mixing"),
+    ("harness_models.wrappers.consensus", "harness_metrics.judges.summariser"),
+    ("harness_models.baselines.epsilon_mixture", "harness_metrics.discrepancy.mixing"),
     # sends images as the adapter does
-    ("harness_metrics.judges.server", "harness_models.openai.messages"),
+    ("harness_metrics.judges.server", "harness_models.openai.content"),
 }
 """Imports across the rules, each with its reason."""
 NEUTRAL_NAMES = {

@@ -43,7 +43,7 @@ from harness.testing.calibration import (
     kept_share,
 )
 from harness.testing.sample_captions import SCENES
-from harness_tasks.a3ds.scene import captions as scene_captions
+from harness_tasks.a3ds.grammar import captions as scene_captions
 from harness_tasks.readers.generated import ReferenceGames
 from tests.support import metric_cases
 from tools.documentation.components import guides

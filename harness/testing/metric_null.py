@@ -8,6 +8,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features, Permutes, State
 from harness.contracts.bases import relabeled_batch
+from harness.stats import permutation
 from harness.stats.permutation_p_values import p_values
 from harness.stats.significance import has_generic_null, untestable_reason
 from harness.testing import exchangeability

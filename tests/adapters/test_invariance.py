@@ -9,15 +9,15 @@ import pytest
 import torch
 
 from harness.contracts import Decoding
-from harness_models.clipcap import authors as clipcap_authors
+from harness_models.clipcap import authors_search as clipcap_search
 from harness_models.clipcap.mappers import ClipCapSizes
 from harness_models.clipcap.model import ClipCap, ClipCapStep
 from harness_models.shared.decoding.decode import decode, forced_scores
 from harness_models.shared.decoding.types import DecodingBatch
-from harness_models.shared.layers import Gpt2Sizes
-from harness_models.vlp import authors as vlp_authors
-from harness_models.vlp.bert import BertSizes, VlpSizes
+from harness_models.shared.gpt2 import Gpt2Sizes
+from harness_models.vlp import authors_search as vlp_search
 from harness_models.vlp.model import Vlp, VlpStep
+from harness_models.vlp.sizes import BertSizes, VlpSizes
 
 COUNT = 64
 LIMIT = 14
@@ -36,7 +36,7 @@ SEARCHES = [
 
 
 class ClipCapCase:
-    authors = clipcap_authors.STRATEGIES
+    authors = clipcap_search.STRATEGIES
 
     def __init__(self):
         torch.manual_seed(0)
@@ -60,7 +60,7 @@ class ClipCapCase:
 
 
 class VlpCase:
-    authors = vlp_authors.STRATEGIES
+    authors = vlp_search.STRATEGIES
 
     def __init__(self):
         torch.manual_seed(0)

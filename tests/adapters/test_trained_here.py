@@ -17,8 +17,8 @@ import harness
 from harness.contracts import Decoding, Example
 from harness.registry import resolve
 from harness_models.shared.training.recipe import load_trainer, read_recipe
+from harness_tasks.a3ds.grammar import captions
 from harness_tasks.a3ds.render import render
-from harness_tasks.a3ds.scene import captions
 
 EPOCHS = 5
 """Epochs of training, of the eight of the recipes;
@@ -50,9 +50,11 @@ def beats_shuffled(adapter, examples: list[Example]) -> dict[str, tuple[float, f
         list(g.candidates)
         for g in adapter.generate(examples, Decoding("sample", candidates=10), seeds)
     ]
+
     references = [list(example.references) for example in examples]
     cider = harness.metric("cider")
     trm = harness.metric("trm", distance="cider")
+
     scores = {
         "cider": (
             cider(best, references).value,
@@ -63,6 +65,7 @@ def beats_shuffled(adapter, examples: list[Example]) -> dict[str, tuple[float, f
             trm([*samples[1:], samples[0]], references).value,
         ),
     }
+
     assert scores["cider"][0] > 3 * scores["cider"][1]
     assert scores["trm"][0] < scores["trm"][1] - 0.1
     return scores

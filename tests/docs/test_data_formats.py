@@ -13,7 +13,7 @@ from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_
 from harness.files.forms import FORM_TABLE, read_form
 from harness.registry import current
 from harness_models.predictions.adapter import Predictions
-from harness_models.predictions.record_tables import FORMATS
+from harness_models.predictions.formats import FORMATS
 from tools.documentation.forms import renewed
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import av
 import numpy as np
 
-from harness_models.shared.media import wav_bytes
+from harness_models.shared.media.sound import wav_bytes
 
 COLOUR = 5
 """Frame i of a video has the red value 5 i."""

@@ -90,6 +90,7 @@ def test_the_kinds_of_sugarcrepe_are_its_files(monkeypatch, tmp_path):
         "add_obj",
         "add_att",
     ]
+
     (tmp_path / "sugarcrepe").mkdir()
     record = {
         "filename": "1.jpg",
@@ -100,9 +101,11 @@ def test_the_kinds_of_sugarcrepe_are_its_files(monkeypatch, tmp_path):
         (tmp_path / "sugarcrepe" / f"{kind}.json").write_text(
             json.dumps({"0": record, "1": record})
         )
+
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
     (loaded,) = load_specs(TASKS / "sugarcrepe.yaml", models=[WORDS])
     table = run(make_plan(loaded))
+
     parts = {
         record["metric"]: record["n"]
         for record in table.results
@@ -129,6 +132,7 @@ def test_a_file_of_the_published_form_is_used_where_it_is(monkeypatch, tmp_path)
     (tmp_path / "pope" / "coco_pope_popular.json").write_text(
         "".join(json.dumps(row) + "\n" for row in rows)
     )
+
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
     (loaded,) = load_specs(TASKS / "pope.yaml")
     assert [name for model in loaded.spec.models for name in model] == [
@@ -138,6 +142,7 @@ def test_a_file_of_the_published_form_is_used_where_it_is(monkeypatch, tmp_path)
     assert (
         loaded.spec.models[1]["transformers"]["model"] == "Qwen/Qwen2-VL-2B-Instruct"
     ), "a model of the hub by default"
+
     (loaded,) = load_specs(TASKS / "pope.yaml", models=[WORDS])
     table = run(make_plan(loaded))
     assert {record["n"] for record in table.results} == {6}
@@ -174,6 +179,7 @@ def test_a_model_of_images_chooses(name, monkeypatch, tmp_path):
     from tests.support import tiny_models
 
     tiny_models.llava(tmp_path / "model")
+
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
     model = {
         "transformers": {
@@ -182,10 +188,12 @@ def test_a_model_of_images_chooses(name, monkeypatch, tmp_path):
             "prompt": "a dog",
         }
     }
+
     (loaded,) = load_specs(TASKS / f"{name}.yaml", limit=4, models=[model])
     plan = make_plan(loaded)
     for k, media in enumerate(sorted({str(example.media) for example in plan.reader})):
         Image.new("RGB", (24, 24), (40 * k % 256, 90, 160)).save(tmp_path / media)
+
     table = run(plan)
     # two kinds of four
     assert (
@@ -203,6 +211,7 @@ def test_a_model_behind_a_server_answers(name, monkeypatch, tmp_path, server, ca
     from PIL import Image
 
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+
     polls = name in ("pope", "amber")
     inner = {
         "openai": {
@@ -213,14 +222,17 @@ def test_a_model_behind_a_server_answers(name, monkeypatch, tmp_path, server, ca
             "first_wait": 0.01,
         }
     }
+
     (loaded,) = load_specs(
         TASKS / f"{name}.yaml",
         models=[
             {"generated-answers": {"model": inner, **({"by": "text"} if polls else {})}}
         ],
     )
+
     plan = make_plan(loaded)
     examples = list(plan.reader)
+
     right: dict[tuple[str, str], str] = {}
     for k, media in enumerate(
         dict.fromkeys(str(example.media) for example in examples)
@@ -257,11 +269,13 @@ def test_a_model_behind_a_server_answers(name, monkeypatch, tmp_path, server, ca
         }
 
     server.answer = answer
+
     table = run(plan)
     numbers = {
         record["metric"].partition("(")[2].rstrip(")"): record["value"]
         for record in table.results
     }
+
     share = sum(
         (example.references[0], example.source) in unread for example in examples
     ) / len(examples)
@@ -270,5 +284,6 @@ def test_a_model_behind_a_server_answers(name, monkeypatch, tmp_path, server, ca
     ] == pytest.approx(1 - share)
     assert numbers["precision" if polls else "chance"] == (1.0 if polls else 0.5)
     assert table.costs["generated-answers"]["requests"] == len(examples)
+
     if name == "winoground":
         assert numbers["text"] == numbers["image"] == numbers["group"] < 1

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,156 +22,15 @@ from harness.contracts import (
     TokenScores,
 )
 from harness.errors import HarnessError, InputError, did_you_mean
-from harness_models.a3ds.authors import END, MAX_LENGTH, PAD, START
-from harness_models.a3ds.games import shift_right
+from harness_models.a3ds.losses import shift_right
 from harness_models.a3ds.model import Listener, Speaker
+from harness_models.a3ds.rsa import rsa_strategy
+from harness_models.a3ds.vocabulary import END, MAX_LENGTH, PAD, START
 from harness_models.shared.decoding.decode import decode, forced_scores
 from harness_models.shared.decoding.left_to_right import Prefix
-from harness_models.shared.decoding.types import (
-    Decoded,
-    DecodingBatch,
-    Hypothesis,
-    Step,
-    Strategy,
-)
-from harness_models.shared.inputs.features import target_of
-from harness_tasks.a3ds import pixels
-
-# --------------------------------------------------------------------------- rsa
-# Rational-speech-acts re-ranking: of several captions, select the one that a literal
-# listener understands best.
-#
-# Frank and Goodman 2012; Andreas and Klein 2016. The literal listener inverts the
-# speaker by Bayes' rule with a flat prior: L(target | u) = S(u | target) / sum over
-# images of S(u | image), where S(u | image) is the speaker's probability of u for a
-# single image. The pragmatic speaker ranks proposals by log S(u) + alpha log L(target |
-# u), where S(u) is the probability of u in the game.
-#
-# ``decoding: {strategy: rsa, options: {alpha: 5, proposals: 20, propose: sample}}``.
-# ``propose`` is ``sample`` (with temperature, top_k and top_p of the decoding) or
-# ``beam``. With alpha 0 the most probable proposal wins. The result is the best
-# ``candidates`` different proposals.
-#
-# Shapes: ``B`` games, ``K`` images of a game, ``D`` image features, ``H`` hypotheses.
-_OPTIONS = ("alpha", "proposals", "propose")
-
-
-def rsa_strategy(speaker: Speaker, features: torch.Tensor) -> Strategy:
-    """Return the strategy for a batch of games with image features (B, K, D),
-    target first.
-    """
-
-    def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
-        alpha, inner = _settings(decoding)
-        count = decoding.candidates or 1
-        examples = []
-        for game, hypotheses in zip(features, decode(step, inner, batch)):
-            # Equal samples are one utterance; otherwise frequent ones would fill the
-            # list of candidates.
-            different = list({tuple(h.tokens.tolist()): h for h in hypotheses}.values())
-            ranked = _rank_captions(
-                different, alpha * literal_listener(speaker, game, different)[:, 0]
-            )
-            examples.append(
-                tuple(ranked[min(k, len(ranked) - 1)] for k in range(count))
-            )
-        return Decoded(tuple(examples), {"alpha": alpha, "proposals": inner.candidates})
-
-    return search
-
-
-def _settings(decoding: Decoding) -> tuple[float, Decoding]:
-    """Return alpha and the decoding of the proposals;
-    raise :class:`HarnessError` for invalid options.
-    """
-    options = dict(decoding.options)
-    for name in options:
-        if name not in _OPTIONS:
-            raise HarnessError(
-                f"decoding rsa: unknown option '{name}'{did_you_mean(name, _OPTIONS)}"
-            )
-    alpha = options.get("alpha", 5.0)
-    count = options.get("proposals", 20)
-    propose = options.get("propose", "sample")
-    if (
-        not isinstance(alpha, (int, float))
-        or isinstance(alpha, bool)
-        or not 0 <= alpha < float("inf")
-    ):
-        raise HarnessError(
-            f"decoding rsa: alpha must be a number of at least 0, found {alpha!r}"
-        )
-    if not isinstance(count, int) or count < (decoding.candidates or 1):
-        raise HarnessError(
-            "decoding rsa: proposals must be at least the number of candidates, "
-            f"found {count!r}"
-        )
-    if propose not in ("sample", "beam"):
-        raise HarnessError(
-            f"decoding rsa: propose must be sample or beam, found {propose!r}"
-        )
-    beams = count if propose == "beam" else None
-    return float(alpha), replace(
-        decoding, strategy=propose, candidates=count, beams=beams, options={}
-    )
-
-
-def literal_listener(
-    speaker: Speaker, images: torch.Tensor, hypotheses: list[Hypothesis]
-) -> np.ndarray:
-    """Return the log-probability (H, K) of each image given each caption,
-    with a flat prior.
-
-    Parameters
-    ----------
-    speaker
-        Speaker that is inverted.
-    images
-        Image features (K, D).
-    hypotheses
-        H captions.
-    """
-    # Every caption is scored for every image alone: the speaker reads an image as
-    # target and as distractor, so that it has nothing to contrast and describes the
-    # image literally. Bayes' rule with a flat prior then is a softmax over the images.
-    width = max(len(h.tokens) for h in hypotheses)
-    tokens = torch.full((len(hypotheses), width), PAD)
-    for row, hypothesis in enumerate(hypotheses):
-        tokens[row, : len(hypothesis.tokens)] = torch.from_numpy(hypothesis.tokens)
-    is_token = (
-        torch.arange(width) < torch.tensor([len(h.tokens) for h in hypotheses])[:, None]
-    )
-    inputs = torch.cat([torch.full((len(tokens), 1), START), tokens[:, :-1]], dim=1)
-    # target and distractor alike
-    single = (
-        images[:, None, None]
-        .expand(-1, len(tokens), 2, -1)
-        .reshape(-1, 2, images.shape[-1])
-    )
-    with torch.inference_mode():
-        log_probs = (
-            speaker(single, inputs.repeat(len(images), 1)).double().log_softmax(-1)
-        )
-    token_scores = log_probs.gather(-1, tokens.repeat(len(images), 1)[..., None])[
-        ..., 0
-    ]
-    total = (
-        (token_scores * is_token.repeat(len(images), 1))
-        .sum(1)
-        .reshape(len(images), len(tokens))
-        .T
-    )
-    return (total - total.logsumexp(1, keepdim=True)).numpy()
-
-
-def _rank_captions(hypotheses: list[Hypothesis], gain: np.ndarray) -> list[Hypothesis]:
-    """Return the hypotheses by log-probability plus ``gain`` (H,), best first,
-    with this sum as their score.
-    """
-    scores = [float(h.log_probs.sum() + g) for h, g in zip(hypotheses, gain)]
-    order = sorted(range(len(scores)), key=lambda k: (-scores[k], k))
-    return [replace(hypotheses[k], score=scores[k]) for k in order]
-
+from harness_models.shared.decoding.types import DecodingBatch, Step
+from harness_models.shared.inputs.scenes import target_of
+from harness_tasks.a3ds import image_features, pixels
 
 SHIPPED = Path(__file__).parent / "checkpoints"
 """Folder of the shipped checkpoints."""
@@ -238,7 +96,6 @@ class A3DS:
         self._vocabulary = vocabulary
         self._source = (features, pictures)
 
-    # ------------------------------------------------------------------ agents and features, loaded on first use
     @cached_property
     def speaker(self) -> Speaker:
         """The speaker.
@@ -260,7 +117,7 @@ class A3DS:
         )
 
     @property
-    def images(self) -> pixels.ImageFeatures:
+    def images(self) -> image_features.ImageFeatures:
         """Source of the image features; its ``name`` contains the pictures and the
         network.
         """
@@ -285,7 +142,9 @@ class A3DS:
         """Return a name that depends on the speaker, the listener and the image
         features, and ends with the name of the features.
         """
-        return f"a3ds:{_digest(self._speaker_path)}:{_digest(self._listener_path)}:{self.images.name}"
+        speaker = _digest(self._speaker_path)
+        listener = _digest(self._listener_path)
+        return f"a3ds:{speaker}:{listener}:{self.images.name}"
 
     def listener_fingerprint(self) -> str:
         """Return a name that depends on the listener and the image features only."""
@@ -302,7 +161,6 @@ class A3DS:
             "sizes": speaker.sizes._asdict(),
         }
 
-    # ------------------------------------------------------------------ generation, scores, listening
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for an example that names no target, or a
         checkpoint that does not fit the features.
@@ -327,6 +185,7 @@ class A3DS:
                 start=torch.full((len(chunk),), START),
                 ids=[example.id for example in chunk],
             )
+
             strategies = {"rsa": rsa_strategy(self.speaker, features)}
             yield from decode(step, decoding, batch, strategies).generations(
                 self.speaker.vocabulary.decode
@@ -342,16 +201,17 @@ class A3DS:
         for start in range(0, len(examples), _ROWS):
             chunk = examples[start : start + _ROWS]
             for example, features in zip(chunk, self._features(chunk)):
-                tokens = _pad_tokens(
-                    [words.encode(text) for text in example.references]
-                )
+                ids = [words.encode(text) for text in example.references]
+                tokens = _pad_tokens(ids)
+
+                # All captions of a game in one pass, each with the game's own images.
+                images = features[None, :2].expand(len(tokens), -1, -1)
                 with torch.inference_mode():
-                    logits = self.speaker(
-                        features[None, :2].expand(len(tokens), -1, -1), tokens[:, :-1]
-                    )
+                    logits = self.speaker(images, tokens[:, :-1])
+
                 yield [
-                    self._score_tokens(row, ids, words.words)
-                    for row, ids in zip(logits, tokens)
+                    self._score_tokens(row, caption, words.words)
+                    for row, caption in zip(logits, tokens)
                 ]
 
     @staticmethod
@@ -390,6 +250,7 @@ class A3DS:
             raise HarnessError(
                 f"listen: {len(captions)} captions for {len(examples)} examples"
             )
+
         words = self.listener.vocabulary
         for start in range(0, len(examples), _ROWS):
             chunk = examples[start : start + _ROWS]
@@ -397,15 +258,17 @@ class A3DS:
                 words.encode(text, MAX_LENGTH)[1:]
                 for text in captions[start : start + _ROWS]
             ]
+
             features = self._features(chunk)
             with torch.inference_mode():
-                scores = self.listener(
-                    features, _pad_tokens(ids, MAX_LENGTH - 1)
-                ).numpy()
+                messages = _pad_tokens(ids, MAX_LENGTH - 1)
+                scores = self.listener(features, messages).numpy()
+
+            # Games of a batch may have different numbers of distractors; the rest is
+            # padding.
             for row, example in zip(scores, chunk):
                 yield row[: max(2, 1 + len(_game(example)[1]))]
 
-    # ------------------------------------------------------------------ policy of a training by rewards
     @property
     def model(self) -> Speaker:
         """The agent that is trained."""
@@ -475,17 +338,16 @@ def _game(example: Example) -> tuple[int, list[int]]:
     distractors = example.meta.get("distractor_ids", example.meta.get("distractor_id"))
     if distractors is None:
         return target_of(example), []
-    return target_of(example), list(distractors) if isinstance(
-        distractors, (list, tuple)
-    ) else [distractors]
+    if not isinstance(distractors, (list, tuple)):
+        distractors = [distractors]
+    return target_of(example), list(distractors)
 
 
 def _pad_tokens(rows: Sequence[Sequence[int]], width: int = 0) -> torch.Tensor:
     """Return token ids (R, T) padded with PAD, at least ``width`` wide."""
     width = max(width, *(len(row) for row in rows)) if rows else width
-    return torch.tensor(
-        [[*row, *[PAD] * (width - len(row))] for row in rows], dtype=torch.long
-    ).reshape(len(rows), width)
+    padded = [[*row, *[PAD] * (width - len(row))] for row in rows]
+    return torch.tensor(padded, dtype=torch.long).reshape(len(rows), width)
 
 
 def _checkpoint(name: str, agent: str) -> Path:

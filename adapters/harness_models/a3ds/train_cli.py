@@ -1,10 +1,11 @@
 """Train the A3DS agents: 'baseline' describes single images, 'rp' and 'sp' play the
 reference game on random or similar pairs.
 
-harness train a3ds --stage baseline --images 500 --epochs 1 --output out/a3ds harness
-train a3ds --stage rp --speaker out/a3ds/speaker.safetensors --output out/a3ds-rp
-harness train a3ds --reward ciderd --checkpoint baseline --scenes 300 --output
-out/a3ds-ciderd
+harness train a3ds --stage baseline --images 500 --epochs 1 --output out/a3ds
+harness train a3ds --stage rp --speaker out/a3ds/speaker.safetensors \
+    --output out/a3ds-rp
+harness train a3ds --reward ciderd --checkpoint baseline --scenes 300 \
+    --output out/a3ds-ciderd
 """
 
 from __future__ import annotations
@@ -53,12 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="folder of the run: curve, state, epochs, checkpoints",
     )
+
     for name, (kind, text) in OPTIONS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind, help=text)
     kinds = ("exhaustive", "short")
     parser.add_argument(
         "--kind", choices=kinds, help="captions that name all features, or two or three"
     )
+
     parser.add_argument(
         "--paper-size",
         action="store_true",
@@ -74,6 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads", type=int, help="threads of torch (default: torch's choice)"
     )
+
     parser.add_argument(
         "--resume",
         action="store_true",
@@ -94,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.threads:
         torch.set_num_threads(args.threads)
+
     plan = TrainingPlan(
         stage=args.stage,
         output=args.output,
@@ -101,10 +106,13 @@ def run(args: argparse.Namespace) -> int:
     )
     if args.paper_size:
         plan = replace(plan, **PAPER_SIZE)
+
+    # Options that are not given keep the values of the plan.
     options = {name: getattr(args, name) for name in (*OPTIONS, "kind", "bfloat16")}
     plan = replace(
         plan, **{name: value for name, value in options.items() if value is not None}
     )
+
     if args.weights:
         plan = replace(plan, features={"resnet50": {"weights": args.weights}})
     started = time.monotonic()

@@ -28,16 +28,10 @@ import numpy as np
 import torch
 
 from harness.errors import HarnessError, InputError
-from harness_models.a3ds.authors import WORDS
-from harness_models.a3ds.games import (
-    Games,
-    batches,
-    draw_games,
-    play,
-    sample_messages,
-    structural_loss,
-)
+from harness_models.a3ds.games import Games, batches, draw_games
+from harness_models.a3ds.losses import play, sample_messages, structural_loss
 from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness_models.a3ds.vocabulary import WORDS
 from harness_models.shared.training.loop import (
     STATE,
     Report,
@@ -173,9 +167,11 @@ class _A3dsTraining:
         self.source = source
         self.report = report
         self.output = Path(plan.output)
+
         table = games.table.float()
         self.mean = table.mean(0)
         self.deviation = table.std(0).clamp_min(1e-2 * table.std().item())
+
         torch.manual_seed(plan.seed)
         width = table.shape[1]
         self.listener = Listener(
@@ -195,6 +191,7 @@ class _A3dsTraining:
                 self._unfold(self.listener.encoder.embed)
         # word vectors stay random, as in the authors' code
         self.listener.rnn.embed.weight.requires_grad_(False)
+
         self.optimisers = {
             "speaker": torch.optim.Adam(self.speaker.parameters(), plan.learning_rate),
             "listener": torch.optim.Adam(
@@ -214,6 +211,7 @@ class _A3dsTraining:
                 f"'{self.source}' gives {width}",
                 str(self.plan.speaker or "the shipped baseline"),
             )
+
         trained_on = speaker.meta.get("features")
         if trained_on not in (None, self.source):
             raise InputError(
@@ -223,7 +221,6 @@ class _A3dsTraining:
         self._unfold(speaker.project)
         return speaker
 
-    # ------------------------------------------------------------------ standardised features
     @torch.no_grad()
     def _unfold(self, layer: torch.nn.Linear) -> None:
         """Change a layer that takes unstandardised features into one that takes
@@ -245,18 +242,20 @@ class _A3dsTraining:
                 layer.weight.div_(self.deviation)
                 layer.bias.sub_(layer.weight @ self.mean)
         yield
+
+        # The training goes on with the same weights, to the last bit.
         with torch.no_grad():
             for layer, (weight, bias) in zip(layers, weights):
                 layer.weight.copy_(weight)
                 layer.bias.copy_(bias)
 
-    # ------------------------------------------------------------------ epochs
     def run(self, resume: bool) -> Path:
         """Train all epochs and return the path of the speaker."""
         self.output.mkdir(parents=True, exist_ok=True)
         completed = self._resume() if resume else 0
         if not completed:
             (self.output / "curve.jsonl").write_text("")
+
         self.speaker.train()
         self.listener.train()
         for epoch in range(completed + 1, self.plan.epochs + 1):
@@ -264,6 +263,7 @@ class _A3dsTraining:
             with self._fold_features():
                 self._save(self.output / "epochs", f"{epoch:03d}.", epoch)
             self._save_state(epoch)
+
         with self._fold_features():
             return self._save(self.output, "", self.plan.epochs)
 
@@ -274,14 +274,17 @@ class _A3dsTraining:
         for features, captions in batches(self.games, self.plan.batch, random):
             features = (features - self.mean) / self.deviation
             with torch.autocast("cpu", torch.bfloat16, enabled=self.plan.bfloat16):
-                row = (
-                    self._supervise if self.plan.stage == "baseline" else self._game
-                )(features, captions, epoch, generator)
+                if self.plan.stage == "baseline":
+                    row = self._supervise(features, captions, epoch, generator)
+                else:
+                    row = self._game(features, captions, epoch, generator)
             totals.append(row)
+
             self.step += 1
             if self.step % 20 == 0:
                 recent = totals[-20:]
                 self._log({"epoch": epoch, "step": self.step, **_mean(recent)})
+
         self._log(
             {"epoch": epoch, "step": self.step, "whole_epoch": True, **_mean(totals)}
         )
@@ -293,16 +296,12 @@ class _A3dsTraining:
         epoch: int,
         generator: torch.Generator,
     ) -> dict[str, float]:
-        forced = torch.rand(
-            (), generator=generator
-        ).item() < self.plan.forcing_decay ** (epoch - 1)
-        sample = (
-            None
-            if forced
-            else sample_messages(
-                self.speaker, features, captions.shape[1] - 1, generator
-            )
-        )
+        share = self.plan.forcing_decay ** (epoch - 1)
+        sample = None
+        if torch.rand((), generator=generator).item() >= share:
+            length = captions.shape[1] - 1
+            sample = sample_messages(self.speaker, features, length, generator)
+
         loss = structural_loss(self.speaker, features, captions, sample)
         self._update("speaker", loss)
         return {"structural": loss.item()}
@@ -323,8 +322,10 @@ class _A3dsTraining:
             structural_weight=self.plan.structural,
             entropy_weight=self.plan.entropy,
         )
+
         self._update("speaker", played.speaker)
         self._update("listener", played.listener)
+
         row = {
             name: getattr(played, name)
             for name in ("structural", "functional", "entropy", "accuracy", "length")
@@ -341,7 +342,6 @@ class _A3dsTraining:
         )
         take_step(self.optimisers[name], loss, 5.0, message)
 
-    # ------------------------------------------------------------------ files
     def _log(self, row: dict[str, Any]) -> None:
         with (self.output / "curve.jsonl").open("a") as file:
             file.write(json.dumps(row) + "\n")

@@ -2,74 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from harness.contracts import (
-    CaptionSet,
-    Decoding,
-    Distance,
-    Example,
-    Generation,
-    TaskView,
-)
+from harness.contracts import Decoding, Distance, Example, Generation, TaskView
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError
 from harness.registry import resolve
 from harness.run.features import FeatureCache
+from harness_models.baselines.mutual_distances import sum_distances
 from harness_models.human.adapter import hold_out, refuse_small
-
-# --------------------------------------------------------------------------- mutual distances
-# Distances among the captions of a set.
-BATCH = 512
-"""Sets per batch of distances."""
-
-
-def sum_distances(
-    sets: Sequence[Sequence[str]], distance: Distance, features: FeatureCache
-) -> list[np.ndarray]:
-    """Return for each set of captions the sum (P,) of the distances of each caption to
-    the others.
-
-    Parameters
-    ----------
-    sets
-        Sets of P captions; P may differ from set to set.
-    distance
-        Distance whose matrices (B, P, P) are used: rows are hypotheses, columns
-        references.
-    features
-        Cache with the references for the corpus statistics of the distance.
-    """
-    sums: list[np.ndarray] = [np.zeros(1)] * len(sets)
-    by_count: dict[int, list[int]] = defaultdict(list)
-    for index, texts in enumerate(sets):
-        if len(texts) > 1:  # a single caption has no others
-            by_count[len(texts)].append(index)
-    for group in by_count.values():
-        for start in range(0, len(group), BATCH):
-            rows = group[start : start + BATCH]
-            # The split into candidates and references has no effect on the P x P
-            # matrix.
-            batch = features.batch(
-                [
-                    CaptionSet(str(i), tuple(sets[i][:1]), tuple(sets[i][1:]))
-                    for i in rows
-                ]
-            )
-            # Sums of equal distances in another order may differ in the last digit;
-            # rounding keeps them equal.
-            for i, row in zip(
-                rows, features.distances(distance, batch).sum(axis=2).round(12)
-            ):
-                sums[i] = row
-            features.forget(batch)
-    return sums
-
 
 DEFAULT_N = 10
 """Number of candidates if neither the adapter nor the decoding gives one."""
@@ -138,11 +83,15 @@ class Central:
         """
         if self._central is None:
             sets = [example.references for example in self._examples]
+
+            # The central caption depends on its example alone; distances are computed
+            # in one go because their corpus statistics are those of the task.
             sums = sum_distances(sets, self.distance, FeatureCache(sets))
             self._central = {
                 example.id: int(np.argmin(row))
                 for example, row in zip(self._examples, sums)
             }
+
         times = self.n or decoding.candidates or DEFAULT_N
         for example in examples:
             if example.id not in self._central:

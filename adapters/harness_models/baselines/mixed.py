@@ -1,5 +1,5 @@
-"""Baselines that mix correct captions with wrong ones: ``mixture``,
-``pools`` and ``epsilon-mixture``.
+"""The ``mixture`` baseline, and the base class of those that mix correct captions with
+wrong ones.
 
 All draws use the seed of the example, so that a set does not depend on the order of the
 examples or on batches.
@@ -7,21 +7,18 @@ examples or on batches.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from harness.contracts import Candidates, Decoding, Example, Generation, TaskView
-from harness.contracts.parameters import Count, Index, Share, check_arguments
-from harness.errors import HarnessError, InputError, counted
+from harness.contracts.parameters import Count, Index, check_arguments
+from harness.errors import HarnessError, InputError
 from harness.files.captions import quote_list
-from harness_metrics.discrepancy.mixing import draw
 from harness_models.baselines.central import DEFAULT_N
 from harness_models.human.adapter import hold_out, refuse_small
-from harness_tasks.readers.lines import words_of
 
 TRIES = 64
 """Random draws per caption of another example before all examples are tried."""
@@ -109,6 +106,7 @@ class Mixture(MixedCaptions):
         self.n = n
         self.skip_small = skip_small
         self.held_out = correct if held_out is None else held_out
+
         if correct > unique:
             raise InputError(
                 f"mixture: correct is {correct}, more than the {unique} unique captions"
@@ -120,6 +118,7 @@ class Mixture(MixedCaptions):
             )
         if n is not None and n < unique:
             raise InputError(f"mixture: n is {n}, too few for {unique} unique captions")
+
         self.drawn_correct = correct
         self.drawn_wrong = unique - correct
         self._pool: list[Example] = []
@@ -171,12 +170,8 @@ class Mixture(MixedCaptions):
         split = self._hold_correct_out(example, np.random.default_rng([seed, 0]))
         wrong = self._draw_wrong(example, np.random.default_rng([seed, 1]))
         correct = split.candidates[: self.drawn_correct]
-        return replace(
-            split,
-            candidates=self.arrange(
-                correct, wrong, size, np.random.default_rng([seed, 2])
-            ),
-        )
+        order = np.random.default_rng([seed, 2])
+        return replace(split, candidates=self.arrange(correct, wrong, size, order))
 
     def arrange(
         self,
@@ -196,6 +191,8 @@ class Mixture(MixedCaptions):
             f"hold {self.held_out} out",
             skip=self.skip_small,
         )
+
+        # Equal references count once: a set has `correct` different correct captions.
         alike = [
             example
             for example in examples
@@ -204,8 +201,8 @@ class Mixture(MixedCaptions):
         if alike and not self.skip_small:
             raise InputError(
                 f"{self.name}: {len(alike)} of {len(examples)} examples have fewer "
-                f"than {self.drawn_correct} different"
-                f" references: {quote_list([example.id for example in alike])} "
+                f"than {self.drawn_correct} different references: "
+                f"{quote_list([example.id for example in alike])} "
                 "(skip_small: true skips them)"
             )
 
@@ -230,29 +227,30 @@ class Mixture(MixedCaptions):
         """
         count = self.drawn_wrong
         texts: dict[str, None] = {}
+
         if not count:
             return []
+
         references = set(example.references)
         used = {example.id}
+
+        # Each of the other examples gives at most one caption, and none that this
+        # example has as a reference.
         for position in self._positions(count, rng):
             neighbour = self._pool[position]
             if neighbour.id in used:
                 continue
             order = rng.permutation(len(neighbour.references)).tolist()
-            text = next(
-                (
-                    t
-                    for i in order
-                    if (t := neighbour.references[i]) not in references
-                    and t not in texts
-                ),
-                None,
-            )
+            shuffled = (neighbour.references[i] for i in order)
+            fresh = (t for t in shuffled if t not in references and t not in texts)
+            text = next(fresh, None)
+
             if text is not None:
                 used.add(neighbour.id)
                 texts[text] = None
                 if len(texts) == count:
                     return list(texts)
+
         raise HarnessError(
             f"{self.name}: found {len(texts)} captions of other examples for "
             f"'{example.id}'; expected {count}"
@@ -268,90 +266,6 @@ class Mixture(MixedCaptions):
         yield from rng.permutation(total).tolist()
 
 
-class Pools(Mixture):
-    """Sets of n captions: m from k references of the example, n - m from k captions of
-    other examples, one of each.
-
-    A draw takes the captions of a pool in a random order, again and again where m or n -
-    m is above k, so that each caption of a pool occurs equally often, give or take one.
-    All draws use the seed of the example.
-
-    Parameters
-    ----------
-    unique
-        Number k of captions of each pool.
-    correct
-        Number m of candidates from the pool of correct captions, 0 to n.
-    n
-        Size of a set; default ``decoding.candidates``, else 10.
-    held_out
-        Number of references of the example that are removed, at least k; default k.
-    skip_small
-        If true, examples with too few references are skipped and counted; else they are
-        an error.
-
-    Raises
-    ------
-    InputError
-        For a parameter out of range, and in :meth:`prepare` for examples with too few
-        references.
-
-    References
-    ----------
-    Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language
-    Generation, appendix B.2. The paper does not state whether a draw is with
-    replacement.
-    """
-
-    name = "pools"
-
-    @check_arguments
-    def __init__(
-        self,
-        *,
-        unique: Count,
-        correct: Index,
-        n: Count | None = None,
-        held_out: Index | None = None,
-        skip_small: bool = False,
-    ) -> None:
-        if held_out is not None and held_out < unique:
-            raise InputError(
-                f"pools: held_out is {held_out}, fewer than the {unique} captions of "
-                "the correct pool"
-            )
-        if n is not None and correct > n:
-            raise InputError(
-                f"pools: correct is {correct}, more than the {n} candidates of a set"
-            )
-        super().__init__(unique=unique, held_out=held_out, skip_small=skip_small)
-        # A mixture of ``unique`` correct captions, with as many wrong ones beside them.
-        self.correct = correct
-        self.n = n
-        self.drawn_wrong = unique
-
-    def check_size(self, size: int) -> None:
-        """Raise :class:`InputError` for more correct candidates than candidates."""
-        if self.correct > size:
-            raise InputError(
-                f"pools: {size} candidates are too few for {self.correct} correct ones"
-            )
-
-    def arrange(
-        self,
-        correct: Sequence[str],
-        wrong: Sequence[str],
-        size: int,
-        rng: np.random.Generator,
-    ) -> tuple[str, ...]:
-        """Return ``size`` candidates in a random order, ``correct`` of them correct."""
-        texts = [
-            *draw_in_turn(correct, self.correct, rng),
-            *draw_in_turn(wrong, size - self.correct, rng),
-        ]
-        return tuple(texts[i] for i in rng.permutation(size).tolist())
-
-
 def draw_in_turn(
     pool: Sequence[str], count: int, rng: np.random.Generator
 ) -> list[str]:
@@ -360,146 +274,3 @@ def draw_in_turn(
     """
     order: list[int] = rng.permutation(len(pool)).tolist()
     return [pool[order[i % len(pool)]] for i in range(count)]
-
-
-class EpsilonMixture(MixedCaptions):
-    """Draws from the distribution ``(1 - epsilon) * empirical + epsilon * noise``.
-
-    Every candidate is an independent draw with the seed of its example. The words of a
-    noise sentence are uniform over the distinct words of the references.
-
-    Parameters
-    ----------
-    epsilon
-        Share of noise, from 0 (a model that has memorised the references) to 1.
-    length
-        Number of words of a noise sentence (5 in the paper), or ``same``: that of a
-        random reference.
-
-    Raises
-    ------
-    InputError
-        For a parameter out of range, and in :meth:`prepare` for references without
-        words.
-
-    References
-    ----------
-    Li et al. (ICML 2020), section 6, Figure 2.
-    """
-
-    default_size = 1
-
-    @check_arguments
-    def __init__(
-        self, *, epsilon: Share, length: Count | Literal["same"] = "same"
-    ) -> None:
-        self.epsilon = float(epsilon)
-        self.length = length
-        self._sentences: list[list[str]] = []
-        self._vocabulary: list[str] = []
-
-    def fingerprint(self) -> str:
-        """Return the parameters as text."""
-        return f"epsilon-mixture|epsilon:{self.epsilon:g}|length:{self.length}"
-
-    def prepare(self, task: TaskView) -> None:
-        """Store the references of all examples;
-        raise :class:`InputError` if they contain no word.
-        """
-        self._sentences = [
-            [text] for example in task.examples for text in example.references
-        ]
-        self._vocabulary = sorted(
-            {word for (text,) in self._sentences for word in words_of(text)}
-        )
-        if not self._vocabulary:
-            raise InputError("epsilon-mixture: the references contain no word")
-
-    def mix(self, example: Example, size: int, seed: int) -> Candidates:
-        """Return ``size`` draws."""
-        rng = np.random.default_rng([seed, 0])
-        return tuple(self._draw_caption(rng) for _ in range(size))
-
-    def _draw_caption(self, rng: np.random.Generator) -> str:
-        # Drawn for any ``length``, so that cells of a study with other lengths of noise
-        # repeat the same references.
-        (text,) = self._sentences[int(rng.integers(len(self._sentences)))]
-        length = (
-            self.length if isinstance(self.length, int) else max(1, len(words_of(text)))
-        )
-        return " ".join(
-            draw(self._sentences, self._vocabulary, self.epsilon, length, rng)
-        )
-
-
-# --------------------------------------------------------------------------- shuffled
-# The ``shuffled`` baseline: references of another example, which are fluent, in-domain
-# and irrelevant.
-
-
-class Shuffled(MixedCaptions):
-    """Captions of another example; the captions of every example are used exactly once.
-
-    The examples form a ring, ordered by a hash of ``order`` and their ids. Each example
-    gets references of the one before it, selected and ordered with its own seed. Its
-    own references do not change. The result does not depend on the order of the file or
-    on batches.
-
-    Parameters
-    ----------
-    n
-        Number of captions; default ``decoding.candidates``, else 1. An example with
-        fewer references contributes all of them.
-    order
-        Number of the ring; another number gives another ring.
-
-    Raises
-    ------
-    InputError
-        For a parameter out of range, and in :meth:`prepare` for a task with one
-        example.
-    """
-
-    default_size = 1
-
-    @check_arguments
-    def __init__(self, *, n: Count | None = None, order: Index = 0) -> None:
-        self.n = n
-        self.order = order
-        self._partner: dict[str, Example] = {}
-
-    def fingerprint(self) -> str:
-        """Return the parameters as text."""
-        return f"shuffled:n={self.n}|order={self.order}"
-
-    def prepare(self, task: TaskView) -> None:
-        """Compute the ring; raise :class:`InputError` for a task with fewer than two
-        examples.
-        """
-        if len(task.examples) < 2:
-            raise InputError(
-                f"shuffled: the task has {counted(len(task.examples), 'example')}; "
-                "captions of another one need at least 2"
-            )
-        ring = sorted(
-            task.examples,
-            key=lambda example: (_hash(self.order, example.id), example.id),
-        )
-        self._partner = {example.id: ring[i - 1] for i, example in enumerate(ring)}
-
-    def mix(self, example: Example, size: int, seed: int) -> Generation:
-        """Return ``size`` references of the example before it in the ring,
-        each once.
-        """
-        partner = self._partner.get(example.id)
-        if partner is None:
-            raise HarnessError(
-                f"shuffled: the example '{example.id}' is not one of the task"
-            )
-        order = np.random.default_rng(seed).permutation(len(partner.references))[:size]
-        return Generation(tuple(partner.references[i] for i in order.tolist()))
-
-
-def _hash(order: int, name: str) -> bytes:
-    """Return the position of an example in the ring."""
-    return hashlib.blake2b(f"{order}\x1f{name}".encode(), digest_size=16).digest()

@@ -101,11 +101,14 @@ class WordModel:
         ranks = np.empty(len(tokens), dtype=np.int64)
         for k, token in enumerate(tokens):
             probabilities = self.distribution(before)
-            value = probabilities[self._index.get(token, 0)]
+            index = self._index.get(token, 0)
+            value = probabilities[index]
             logs[k] = np.log(value)
-            ranks[k] = np.count_nonzero(probabilities > value) + np.count_nonzero(
-                probabilities[: self._index.get(token, 0)] == value
-            )
+
+            # The rank counts words of the same probability before this one in the
+            # vocabulary.
+            ties = np.count_nonzero(probabilities[:index] == value)
+            ranks[k] = np.count_nonzero(probabilities > value) + ties
             before = token
         return TokenScores(logs, ranks, tuple(tokens))
 

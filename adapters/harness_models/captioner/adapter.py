@@ -13,17 +13,18 @@ import torch
 from harness.contracts import Example, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 from harness.files.yaml_source import Located
+from harness_models.captioner.image_features import image_features
 from harness_models.captioner.model import END, Captioner, load
-from harness_models.captioner.recipe import CaptionerRecipe, image_features
+from harness_models.captioner.recipe import CaptionerRecipe
 from harness_models.captioner.training import stage_folder, train
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.decoding.types import select_rows
-from harness_models.shared.inputs.features import target_of
+from harness_models.shared.decoding.states import select_rows
+from harness_models.shared.inputs.scenes import target_of
 from harness_models.shared.training.model_cache import get_or_train
 from harness_models.shared.training.recipe import recipe_from
-from harness_models.shared.weights.checkpoints import file_fingerprint
-from harness_tasks.a3ds import pixels
+from harness_models.shared.weights.fingerprints import file_fingerprint
+from harness_tasks.a3ds.image_features import ImageFeatures
 from harness_tasks.readers.lines import words_of
 
 
@@ -73,6 +74,7 @@ class TrainedCaptioner(LeftToRight):
             raise HarnessError(
                 f"captioner: stage is {stage!r}; stages are counted from 1"
             )
+
         self.recipe: CaptionerRecipe | None = None
         self.folder: Path | None = None
         if train is not None:
@@ -87,19 +89,21 @@ class TrainedCaptioner(LeftToRight):
                 )
         else:
             self.folder, self.stage = _stage_of(Path(str(checkpoint)), stage)
+
         self.stop = (END,)
         self.max_length = max_length
         self.batch_size = check_batch_size(batch_size)
         self.step = self._one_step
         self._model: Captioner | None = None
-        self._images: pixels.ImageFeatures | None = None
+        self._images: ImageFeatures | None = None
 
     def fingerprint(self) -> str:
         """Return a name that depends on the files of the checkpoint, or on the recipe
         and the stage; no model is trained for it.
         """
         if self.recipe is not None:
-            return f"captioner|trained:{self.recipe.key()}|stage:{self.stage}|max:{self.max_length}"
+            source = f"trained:{self.recipe.key()}|stage:{self.stage}"
+            return f"captioner|{source}|max:{self.max_length}"
         assert self.folder is not None
         return f"captioner|{file_fingerprint(self.folder)}|max:{self.max_length}"
 
@@ -115,12 +119,11 @@ class TrainedCaptioner(LeftToRight):
         return self._model
 
     @property
-    def images(self) -> pixels.ImageFeatures:
+    def images(self) -> ImageFeatures:
         """Image features of the model's training."""
         assert self.model is not None and self._images is not None
         return self._images
 
-    # ------------------------------------------------------------------ interface of the shared decoder
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for an example that names no scene."""
         self.inputs(task.examples)
@@ -203,6 +206,7 @@ def _stage_of(path: Path, stage: int | None) -> tuple[Path, int]:
                 str(path),
             )
         return path, 1
+
     if stage is not None and stage > len(stages):
         raise InputError(
             f"stage {stage} of a training that has {len(stages)}", str(path)
@@ -212,7 +216,7 @@ def _stage_of(path: Path, stage: int | None) -> tuple[Path, int]:
 
 def _images_of(
     settings: Mapping[str, Any], model: Captioner, folder: Path
-) -> pixels.ImageFeatures:
+) -> ImageFeatures:
     """Return the image features of the training;
     raise :class:`InputError` if they do not fit the model.
     """

@@ -20,11 +20,9 @@ import torch
 from torch import nn
 
 from harness.errors import HarnessError, InputError
-from harness_models.shared.weights.checkpoints import (
-    load_checkpoint,
-    load_strictly,
-    save_checkpoint,
-)
+from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.shared.weights.saving import save_checkpoint
+from harness_models.shared.weights.strict_loading import load_strictly
 
 Architecture = Literal["init", "pre", "par", "merge"]
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
@@ -70,11 +68,13 @@ class Captioner(nn.Module):
         self, words: Sequence[str], architecture: str, features: int, width: int = 64
     ) -> None:
         super().__init__()
+
         self.words = tuple(words)
         self.architecture = check_architecture(architecture)
         self.width = width
         entries = FIRST_WORD + len(self.words)
         self.start = entries
+
         self.feature_map = nn.Linear(features, width)
         self.embedding = nn.Embedding(entries + 1, width)
         self.cell = nn.LSTM(
@@ -85,7 +85,6 @@ class Captioner(nn.Module):
         )
         self._ids = {word: FIRST_WORD + i for i, word in enumerate(self.words)}
 
-    # ------------------------------------------------------------------ the four positions of the image
     def first_state(self, features: torch.Tensor) -> State:
         """Return the state before START, for image features (B, F)."""
         image = self.feature_map(features)
@@ -115,7 +114,6 @@ class Captioner(nn.Module):
             out = torch.cat([out, image], -1)
         return self.output(out), {"h": h[0], "c": c[0], "image": state["image"]}
 
-    # ------------------------------------------------------------------ forced passes and single steps
     def forced_logits(self, state: State, tokens: torch.Tensor) -> torch.Tensor:
         """Return logits (R, L, V); entry t predicts token t of ``tokens`` (R, L) from
         START and the tokens before it.
@@ -136,7 +134,6 @@ class Captioner(nn.Module):
         logits, state = self._run(tokens[:, None], state)
         return logits[:, 0], state
 
-    # ------------------------------------------------------------------ words and files
     def encode(self, words: Iterable[str]) -> list[int]:
         """Return the ids of a caption's words, and END;
         words outside the vocabulary are UNKNOWN.
@@ -190,6 +187,7 @@ def load(path: str | Path) -> tuple[Captioner, dict[str, Any]]:
             f"expected {', '.join(ARCHITECTURES)}",
             str(checkpoint.path),
         )
+
     width, features = checkpoint.shape("feature_map.weight", "captioner")
     model = Captioner(words, architecture, features, width)
     load_strictly(model, checkpoint, f"captioner ({architecture}, {len(words)} words)")

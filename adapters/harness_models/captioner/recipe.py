@@ -1,19 +1,12 @@
-"""Recipe of a captioner's training, and its data: scenes, image features,
-captions and vocabulary.
-"""
+"""Recipe of a captioner's training."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, cast
-
-import numpy as np
-import torch
+from typing import Annotated, Any
 
 from harness.contracts.parameters import (
     Count,
@@ -24,11 +17,9 @@ from harness.contracts.parameters import (
     check_fields,
 )
 from harness.errors import HarnessError
-from harness_models.captioner.model import END, FIRST_WORD, UNKNOWN, check_architecture
-from harness_tasks.a3ds import pixels
+from harness_models.captioner.model import check_architecture
+from harness_tasks.a3ds.grammar import Kind
 from harness_tasks.a3ds.render import VERSION
-from harness_tasks.a3ds.scene import N_SCENES, SIZES, Kind, caption_sets, indices
-from harness_tasks.readers.lines import words_of
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see
@@ -53,8 +44,8 @@ class CaptionerRecipe:
     kind: Kind = "exhaustive"
     """Kind of captions: exhaustive or short."""
     features: Any = "factors"
-    """Image features as :func:`harness_models.captioner.recipe.image_features` takes
-    them.
+    """Image features, as
+    :func:`harness_models.captioner.image_features.image_features` takes them.
     """
     epochs: Count = 10
     width: Count = 64
@@ -114,130 +105,3 @@ class CaptionerRecipe:
         pictures = "" if self.features in ("factors", "values") else VERSION
         text = json.dumps([FORMAT_VERSION, pictures, asdict(self)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
-
-
-# --------------------------------------------------------------------------- image features
-# Image features of A3DS scenes for the captioner: the factors of the scene, or network
-# features of its picture.
-Source = str | Mapping[str, Any]
-"""Name of a source, or a mapping of a name to its settings."""
-
-
-class OneHotFactors:
-    """One-hot vectors of the six factors: 10 + 10 + 10 + 8 + 4 + 15 = 57 numbers."""
-
-    name = "factors"
-    width = sum(SIZES)
-
-    def features(self, ids: Iterable[Any]) -> np.ndarray:
-        """Return the features (B, 57) float32 of scene ids (B,)."""
-        values = indices(ids) + np.concatenate([[0], np.cumsum(SIZES)[:-1]])
-        out = np.zeros((len(values), self.width), dtype=np.float32)
-        np.put_along_axis(out, values, 1.0, axis=1)
-        return out
-
-
-class FactorValues:
-    """Values of the six factors, each scaled to [0, 1]."""
-
-    name = "values"
-    width = len(SIZES)
-
-    def features(self, ids: Iterable[Any]) -> np.ndarray:
-        """Return the features (B, 6) float32 of scene ids (B,)."""
-        return (indices(ids) / (np.array(SIZES) - 1)).astype(np.float32)
-
-
-_FACTORS: dict[str, type[OneHotFactors] | type[FactorValues]] = {
-    "factors": OneHotFactors,
-    "values": FactorValues,
-}
-
-
-def image_features(source: Source = "factors") -> pixels.ImageFeatures:
-    """Return the source of image features.
-
-    Parameters
-    ----------
-    source
-        ``factors`` (one-hot), ``values`` (six numbers), or a source of picture
-        features: ``efficientnet-lite0``, ``resnet50`` or ``tensor``
-        (:func:`harness_tasks.a3ds.pixels.features`).
-
-    Raises
-    ------
-    HarnessError
-        For another name.
-
-    Examples
-    --------
-    >>> image_features("values").features([0, 479_999]).tolist()
-    [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]]
-    """
-    if isinstance(source, str) and source in _FACTORS:
-        return _FACTORS[source]()
-    return pixels.features(source)
-
-
-# --------------------------------------------------------------------------- training data
-# Training data of the captioner: scenes, captions and vocabulary of a recipe.
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """Scenes, captions and vocabulary of a training."""
-
-    words: tuple[str, ...]
-    """Vocabulary, in alphabetical order."""
-    features: torch.Tensor
-    """Image features (scenes, F) float32."""
-    captions: tuple[tuple[int, tuple[int, ...]], ...]
-    """(row of ``features``, word ids with END) of every training caption."""
-    held_out: tuple[tuple[int, tuple[int, ...]], ...]
-    """The same of the captions on which perplexity is measured."""
-    source: str
-    """Name of the image features."""
-
-
-def training_data(recipe: CaptionerRecipe) -> TrainingData:
-    """Return the training data of a recipe.
-
-    All draws depend on the seed of the recipe only. The first
-    ``recipe.held_out_images`` scenes are held out.
-
-    Raises
-    ------
-    HarnessError
-        If the recipe names more captions than a scene has.
-    """
-    rng = np.random.default_rng([recipe.seed, 0])
-    scenes = rng.choice(N_SCENES, recipe.images, replace=False)
-    texts: list[tuple[int, list[str]]] = []
-    for row, captions in enumerate(caption_sets(scenes, cast(Kind, recipe.kind))):
-        if recipe.captions > len(captions):
-            raise HarnessError(
-                f"captioner: captions is {recipe.captions}; "
-                f"a scene has {len(captions)} {recipe.kind} ones"
-            )
-        texts.extend(
-            (row, words_of(captions[k]))
-            for k in rng.permutation(len(captions))[: recipe.captions]
-        )
-    cut = recipe.held_out_images
-    counts = Counter(word for row, words in texts if row >= cut for word in words)
-    vocabulary = tuple(
-        sorted(word for word, count in counts.items() if count >= recipe.min_count)
-    )
-    ids = {word: FIRST_WORD + i for i, word in enumerate(vocabulary)}
-    encoded = [
-        (row, (*(ids.get(word, UNKNOWN) for word in words), END))
-        for row, words in texts
-    ]
-    source = image_features(recipe.features)
-    return TrainingData(
-        vocabulary,
-        torch.from_numpy(source.features(scenes).astype(np.float32)),
-        tuple(item for item in encoded if item[0] >= cut),
-        tuple(item for item in encoded if item[0] < cut),
-        source.name,
-    )

@@ -15,7 +15,6 @@ and with it the trained weights, would change.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -27,17 +26,9 @@ import torch
 
 from harness.errors import HarnessError, InputError
 from harness_models.captioner.model import END, Captioner
-from harness_models.captioner.recipe import (
-    FORMAT_VERSION,
-    CaptionerRecipe,
-    TrainingData,
-    training_data,
-)
-from harness_models.shared.training.caption_training import (
-    IGNORED,
-    pad_rows,
-    token_loss,
-)
+from harness_models.captioner.recipe import CaptionerRecipe
+from harness_models.captioner.training_data import TrainingData, training_data
+from harness_models.shared.training.caption_tokens import IGNORED, pad_rows, token_loss
 from harness_models.shared.training.loop import (
     STATE,
     Report,
@@ -48,12 +39,6 @@ from harness_models.shared.training.loop import (
     save_state,
     take_step,
 )
-from harness_models.shared.training.recipe import (
-    Trainer,
-    add_recipe_options,
-    recipe_from_options,
-)
-from harness_models.shared.training.reward_training import reward_command
 
 LOGGED = 20
 """Number of steps between two lines of the curve."""
@@ -95,7 +80,7 @@ def train(
     if not resume and stage_folder(folder, 1).exists():
         raise HarnessError(
             f"{folder} holds a trained captioner already; "
-            "choose another folder or say --resume"
+            "choose another folder or resume it"
         )
     folder.mkdir(parents=True, exist_ok=True)
     # training can start within scoring
@@ -120,6 +105,7 @@ class _CaptionerTraining:
             self.model = Captioner(
                 data.words, recipe.architecture, data.features.shape[1], recipe.width
             )
+
         self.optimizer = torch.optim.Adam(
             self.model.parameters(), lr=recipe.learning_rate
         )
@@ -132,21 +118,19 @@ class _CaptionerTraining:
             self._resume()
         if not self.step:
             (self.folder / "curve.jsonl").write_text("", encoding="utf-8")
+
         stages = self.recipe.stages
         per_epoch = self.recipe.steps_per_epoch
         while self.step < stages[-1]:
             epoch = self.step // per_epoch
             for batch in self._batches(epoch)[self.step % per_epoch :]:
                 self._update(batch)
+
                 if self.step % LOGGED == 0:
-                    self._log(
-                        {
-                            "step": self.step,
-                            "epoch": epoch + 1,
-                            "loss": round(float(np.mean(self.recent)), 5),
-                        }
-                    )
+                    loss = round(float(np.mean(self.recent)), 5)
+                    self._log({"step": self.step, "epoch": epoch + 1, "loss": loss})
                     self.recent.clear()
+
                 if self.step in stages:
                     self._save(stages.index(self.step) + 1, epoch + 1)
         return stage_folder(self.folder, len(stages))
@@ -160,10 +144,9 @@ class _CaptionerTraining:
         size = self.recipe.batch
         # Random fractions shuffle captions of equal length, and nothing else: batches
         # hold similar lengths, so little is padded.
-        order = np.argsort(
-            np.array([len(ids) for _, ids in captions]) + rng.random(len(captions)),
-            kind="stable",
-        )
+        lengths = np.array([len(ids) for _, ids in captions])
+        order = np.argsort(lengths + rng.random(len(captions)), kind="stable")
+
         starts = rng.permutation(np.arange(0, len(order), size))
         return [
             [captions[i] for i in order[start : start + size].tolist()]
@@ -182,7 +165,6 @@ class _CaptionerTraining:
         take_step(self.optimizer, loss, 5.0, message)
         self.recent.append(loss.item())
 
-    # ------------------------------------------------------------------ files
     def _log(self, row: dict[str, Any]) -> None:
         with (self.folder / "curve.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
@@ -196,6 +178,7 @@ class _CaptionerTraining:
             "epoch": epoch,
             "perplexity": self._perplexity(),
         }
+
         settings = {
             **asdict(self.recipe),
             "model": "captioner",
@@ -221,21 +204,17 @@ class _CaptionerTraining:
             "model": self.model.state_dict(),
             "optimiser": self.optimizer.state_dict(),
             "step": self.step,
+            "recent": self.recent,
+            "settings": plain_settings(asdict(self.recipe)),
         }
-        save_state(
-            self.folder / STATE,
-            {
-                **state,
-                "recent": self.recent,
-                "settings": plain_settings(asdict(self.recipe)),
-            },
-        )
+        save_state(self.folder / STATE, state)
 
     def _resume(self) -> None:
         """Load the saved state, if there is one."""
         path = self.folder / STATE
         if not path.is_file():
             return
+
         state = resume_state(path, asdict(self.recipe))
         if state["step"] not in self.recipe.stages:
             raise InputError(
@@ -243,6 +222,7 @@ class _CaptionerTraining:
                 f"which is not a stage of {self.recipe.epochs} epochs",
                 str(path),
             )
+
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimiser"])
         self.step = state["step"]
@@ -277,55 +257,3 @@ def caption_loss(
     tokens = [ids for _, ids in batch]
     logits = model(features[[row for row, _ in batch]], pad_rows(tokens, END))
     return token_loss(logits, pad_rows(tokens, IGNORED))
-
-
-# --------------------------------------------------------------------------- train cli
-# Train a word-level captioner of A3DS scenes, with the image in one of four positions
-# (init, pre, par, merge), saved at several stages.
-#
-# harness train captioner --architecture merge --images 500 --epochs 3 --save-every 50 --output models/merge
-# harness train captioner SPEC.yaml --output models/merge       # the same settings as YAML; options take precedence
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``harness train captioner``: one per setting of the recipe."""
-    add_recipe_options(parser, CaptionerRecipe)
-
-
-def trainer() -> Trainer:
-    """Return the recipe class and the training function, for
-    :mod:`harness_models.trained`.
-    """
-    return Trainer(CaptionerRecipe, train, FORMAT_VERSION)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Train, print each line of the curve and the folder of the last stage, and return 0.
-
-    Raises :class:`HarnessError` if no folder is named, or a setting is unknown or out
-    of range.
-    """
-    recipe, output = recipe_from_options(args, CaptionerRecipe)
-
-    def report(row: dict[str, Any]) -> None:
-        if "stage" in row:
-            print(
-                f"stage {row['stage']:>3}   step {row['step']:>6}   held-out "
-                f"perplexity {row['perplexity']}",
-                flush=True,
-            )
-        else:
-            print(
-                f"            step {row['step']:>6}   loss {row['loss']:.4f}",
-                flush=True,
-            )
-
-    last = train(recipe, output, resume=args.resume, report=report)
-    print(
-        f"{last}: {recipe.architecture}, {len(recipe.stages)} stages, "
-        f"{recipe.stages[-1]} steps"
-    )
-    return 0
-
-
-by_reward = reward_command("captioner")

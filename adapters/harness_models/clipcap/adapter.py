@@ -10,112 +10,23 @@ from typing import Any, ClassVar
 import torch
 
 from harness.contracts import Example, Failure, PathParam, TaskView
-from harness.errors import HarnessError, InputError, did_you_mean, require
-from harness.registry.torchvision_guard import guard_torchvision
-from harness_models.clipcap.authors import STRATEGIES
+from harness.errors import HarnessError, InputError
+from harness_models.clipcap.authors_search import STRATEGIES
+from harness_models.clipcap.clip_images import ClipImages
 from harness_models.clipcap.model import ClipCap, ClipCapStep
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.inputs.features import (
-    FeatureFile,
-    SceneVectors,
-    open_vectors,
-)
-from harness_models.shared.inputs.pictures import open_picture
-from harness_models.shared.tokenisers import Gpt2Bpe
+from harness_models.shared.inputs.features import FeatureFile
+from harness_models.shared.inputs.scenes import SceneVectors
+from harness_models.shared.inputs.vectors import open_vectors
+from harness_models.shared.tokenisers.gpt2_bpe import Gpt2Bpe
 from harness_models.shared.weights.checkpoint_config import (
     config_beside,
     read_config,
     torch_dtype,
     weight_files,
 )
-from harness_models.shared.weights.checkpoints import file_fingerprint
-
-# --------------------------------------------------------------------------- CLIP images
-# CLIP image vectors by open_clip, from local weights.
-
-
-class ClipImages:
-    """Encoder of image files to CLIP vectors (d,), which are not normalised.
-
-    Parameters
-    ----------
-    model
-        Name in open_clip, for OpenAI's weights for example ``ViT-B-32-quickgelu`` or
-        ``RN50x4-quickgelu``.
-    weights
-        Local file of the weights; nothing is downloaded.
-    images
-        Folder of the images; default: ``Example.media`` is the path.
-    device
-        Device of torch.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, and for weights that are missing or belong to another
-        model.
-    """
-
-    def __init__(
-        self,
-        *,
-        model: str,
-        weights: str | Path,
-        images: str | Path | None = None,
-        device: str = "cpu",
-    ) -> None:
-        guard_torchvision()
-        open_clip: Any = require(
-            "open_clip", extra="clip", needed_by="CLIP image features"
-        )
-        names = open_clip.list_models()
-        if model not in names:
-            raise InputError(
-                f"unknown CLIP model '{model}'{did_you_mean(model, names)}"
-            )
-        self.weights = Path(weights)
-        if not self.weights.is_file():
-            raise InputError(
-                "no such file of CLIP weights (nothing is downloaded)",
-                str(self.weights),
-            )
-        self.folder = Path(images) if images is not None else None
-        self.device = torch.device(device)
-        try:
-            created = open_clip.create_model_and_transforms(
-                model, pretrained=str(self.weights), device=device, weights_only=True
-            )
-        except (RuntimeError, ValueError, KeyError) as error:
-            raise InputError(
-                f"no weights of {model} ({str(error).splitlines()[0]})",
-                str(self.weights),
-            ) from error
-        self.network = created[0].eval()
-        self.transform = created[2]
-
-    def encode(self, examples: Sequence[Example]) -> list[torch.Tensor | Failure]:
-        """Return a vector (d,), float32, per example, or a :class:`Failure` for an
-        image that is missing or does not decode.
-        """
-        pixels = [self._pixels(example) for example in examples]
-        good = [i for i, item in enumerate(pixels) if isinstance(item, torch.Tensor)]
-        out: list[Any] = list(pixels)
-        if good:
-            with torch.inference_mode():
-                vectors = self.network.encode_image(
-                    torch.stack([pixels[i] for i in good]).to(self.device)
-                )  # type: ignore[misc]
-            for i, vector in zip(good, vectors.float()):
-                out[i] = vector
-        return out
-
-    def _pixels(self, example: Example) -> torch.Tensor | Failure:
-        image = open_picture(example, self.folder)
-        return image if isinstance(image, Failure) else self.transform(image)
-
-
-# --------------------------------------------------------------------------- adapter
+from harness_models.shared.weights.fingerprints import file_fingerprint
 
 MAX_LENGTH = 67
 """Maximum number of tokens of a caption in the authors' code."""
@@ -182,20 +93,17 @@ class ClipCapAdapter(LeftToRight):
                 "clipcap needs either features (a file of CLIP vectors) "
                 "or clip ({model, weights})"
             )
+
         self.model = ClipCap.from_checkpoint(path, config)
-        self.words = Gpt2Bpe(
-            tokenizer
-            if tokenizer is not None
-            else path
-            if path.is_dir()
-            else path.parent
-        )
+        beside = path if path.is_dir() else path.parent
+        self.words = Gpt2Bpe(tokenizer if tokenizer is not None else beside)
         if len(self.words) > self.model.sizes.gpt2.vocabulary:
             raise InputError(
                 f"the tokenizer has {len(self.words)} tokens, "
                 f"the checkpoint {self.model.sizes.gpt2.vocabulary}",
                 str(self.words.files[0]),
             )
+
         self.stop = self._stop(stop)
         self.batch_size = check_batch_size(batch_size)
         self.device = torch.device(device)
@@ -203,12 +111,12 @@ class ClipCapAdapter(LeftToRight):
         self.model.to(self.device, self.dtype)
         self.step = ClipCapStep(self.model)
         self.max_length = min(MAX_LENGTH, self.longest_reference())
+
         self.features = open_vectors(features) if features is not None else None
-        self.clip = (
-            ClipImages(**clip, images=images, device=device)
-            if clip is not None
-            else None
-        )
+        self.clip = None
+        if clip is not None:
+            self.clip = ClipImages(**clip, images=images, device=device)
+
         self._settings = {
             "config": read_config(config),
             "stop": stop,

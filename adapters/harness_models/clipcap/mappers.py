@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from harness_models.shared.layers import Gpt2Sizes, Linear
+from harness_models.shared.gpt2 import Gpt2Sizes
+from harness_models.shared.layers import Linear
 
-# --------------------------------------------------------------------------- sizes
 # Sizes of a CLIPCap model.
 MAPPER_HEADS = 8
 """Default number of attention heads of the transformer mapper, as in the authors' code.

@@ -14,15 +14,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from harness_models.clipcap.authors import OLD_BUFFERS, sizes_of, tied_tensors
+from harness_models.clipcap.checkpoint_layout import OLD_BUFFERS, sizes_of, tied_tensors
 from harness_models.clipcap.mappers import ClipCapSizes, MlpMapper, TransformerMapper
-from harness_models.shared.layers import Gpt2, KeyValues
+from harness_models.shared.gpt2 import Gpt2
+from harness_models.shared.key_values import KeyValues
 from harness_models.shared.weights.checkpoint_config import read_config
-from harness_models.shared.weights.checkpoints import (
-    Checkpoint,
-    load_checkpoint,
-    load_strictly,
-)
+from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint
+from harness_models.shared.weights.strict_loading import load_strictly
 
 __all__ = ["ClipCap", "ClipCapSizes", "ClipCapStep"]
 _ROOM = 32
@@ -93,7 +91,10 @@ class ClipCap(nn.Module):
         settings = {**settings, **settings.get("gpt2_config", {})}
         tensors = tied_tensors(loaded.tensors)
         checkpoint = Checkpoint(tensors, loaded.settings, loaded.path)
+
         model = cls(sizes_of(checkpoint, settings))
+
+        # A checkpoint whose output layer differs from the word embedding was not tied.
         if not torch.equal(
             tensors["gpt.transformer.wte.weight"], tensors["gpt.lm_head.weight"]
         ):

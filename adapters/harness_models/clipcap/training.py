@@ -26,18 +26,21 @@ from harness.contracts.parameters import Count
 from harness.errors import HarnessError, InputError, require
 from harness_models.clipcap.mappers import ClipCapSizes
 from harness_models.clipcap.model import ClipCap
-from harness_models.shared.inputs.features import open_vectors
-from harness_models.shared.layers import Gpt2Sizes, Standardiser
-from harness_models.shared.tokenisers import Gpt2Bpe
-from harness_models.shared.training.caption_training import (
+from harness_models.shared.gpt2 import Gpt2Sizes
+from harness_models.shared.inputs.vectors import open_vectors
+from harness_models.shared.standardiser import Standardiser
+from harness_models.shared.tokenisers.gpt2_bpe import Gpt2Bpe
+from harness_models.shared.training.caption_tokens import (
     IGNORED,
-    CaptionRecipe,
-    CaptionTraining,
     open_vocabulary,
     pad_rows,
     token_loss,
 )
-from harness_models.shared.training.recipe import recipe_command
+from harness_models.shared.training.caption_training import (
+    CaptionRecipe,
+    CaptionTraining,
+)
+from harness_models.shared.training.recipe_command import recipe_command
 from harness_models.shared.training.reward_training import reward_command
 
 FORMAT_VERSION = 1
@@ -89,11 +92,13 @@ class ClipCapTraining(CaptionTraining):
         """
         self.pairs = [(name, add_stop(text)) for name, text in self.pairs]
         vectors = read_vectors(self.recipe, self.examples)
+
         self.sizes = {**self.recipe.sizes, **self.recipe.model}
         self.bpe, self.write_vocabulary = open_vocabulary(
             self.folder, self.train_bpe, Gpt2Bpe
         )
         self.tokens = [self.bpe.encode(text) for _, text in self.pairs]
+
         longest = max(map(len, self.tokens))
         positions = self.sizes["positions"]
         if longest + self.recipe.prefix_length > positions:
@@ -101,6 +106,7 @@ class ClipCapTraining(CaptionTraining):
                 f"clipcap: a caption of {longest} tokens does not fit {positions} "
                 "positions"
             )
+
         self.standard = Standardiser.fit(np.stack(list(vectors.values())))
         self.inputs = {
             name: self.standard(torch.from_numpy(vector))
@@ -141,11 +147,8 @@ class ClipCapTraining(CaptionTraining):
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights for image vectors that are not standardised."""
-        first = (
-            "clip_project.model.0"
-            if self.recipe.mapper == "mlp"
-            else "clip_project.linear"
-        )
+        is_mlp = self.recipe.mapper == "mlp"
+        first = "clip_project.model.0" if is_mlp else "clip_project.linear"
         return self.standard.fold_into(self.model.state_dict(), first)
 
 
@@ -158,16 +161,16 @@ def read_vectors(
     source = open_vectors(recipe.source)
     source.check(examples)
     rows = {example.id: source.row(example).reshape(-1) for example in examples}
+
     widths = {len(row) for row in rows.values()}
     if len(widths) > 1:
         raise InputError(
             f"image vectors differ in their width: {sorted(widths)}", source.name
         )
-    return (
-        {name: row / np.linalg.norm(row) for name, row in rows.items()}
-        if recipe.mapper == "transformer"
-        else rows
-    )
+
+    if recipe.mapper == "transformer":
+        return {name: row / np.linalg.norm(row) for name, row in rows.items()}
+    return rows
 
 
 def add_stop(text: str) -> str:
@@ -184,13 +187,13 @@ def model_sizes(
     """
     width = sizes["width"]
     length = recipe.prefix_length
-    for name in (
-        ("heads", "mapper_heads") if recipe.mapper == "transformer" else ("heads",)
-    ):
+    names = ("heads", "mapper_heads") if recipe.mapper == "transformer" else ("heads",)
+    for name in names:
         if width % sizes[name]:
             raise HarnessError(
                 f"clipcap: {name} must divide the width {width}; found {sizes[name]}"
             )
+
     gpt2 = Gpt2Sizes(
         vocabulary=vocabulary,
         positions=sizes["positions"],
@@ -199,6 +202,7 @@ def model_sizes(
         heads=sizes["heads"],
         inner=4 * width,
     )
+
     if recipe.mapper == "mlp":
         return ClipCapSizes(
             mapper="mlp",

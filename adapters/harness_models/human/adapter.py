@@ -70,6 +70,7 @@ class Human:
                 f"human: index is {index!r} with held_out {held_out}; "
                 "expected the position from 0 of a single held-out reference"
             )
+
         self.held_out = held_out
         self.split = split
         self.index = index
@@ -131,8 +132,9 @@ def hold_out(references: Sequence[str], indices: Sequence[int]) -> Generation:
     """Return the references at ``indices`` as candidates, in that order, and the others
     as references, in their original order.
 
-    >>> hold_out(["a", "b", "c"], [2])
-    Generation(candidates=('c',), references=('a', 'b'), log_probs=None, lengths=None, stop_reasons=None, held_out=(2,))
+    >>> split = hold_out(["a", "b", "c"], [2])
+    >>> split.candidates, split.references, split.held_out
+    (('c',), ('a', 'b'), (2,))
     """
     held_out = set(indices)
     remaining = tuple(text for i, text in enumerate(references) if i not in held_out)
@@ -153,12 +155,13 @@ def refuse_small(
     small = [example for example in examples if len(example.references) < needed]
     if not small or skip:
         return
+
     ids = ", ".join(
         f"'{example.id}' ({len(example.references)})" for example in small[:3]
     )
     more = ", ..." if len(small) > 3 else ""
     raise InputError(
         f"{name}: {len(small)} of {len(examples)} examples have fewer than {needed} "
-        f"references, too few to {purpose} and"
-        f" keep one: {ids}{more} (skip_small: true skips them)"
+        f"references, too few to {purpose} and keep one: {ids}{more} "
+        "(skip_small: true skips them)"
     )

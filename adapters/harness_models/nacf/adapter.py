@@ -24,12 +24,13 @@ from harness_models.nacf.iterative_refinement import NacfRefiner, Refinement
 from harness_models.nacf.model import ArbStep, Nacf
 from harness_models.nacf.word_list import NacfWords
 from harness_models.o2na.layers import BOS, EOS
+from harness_models.o2na.lengths import SHORTEST
 from harness_models.o2na.network import VideoNetwork
-from harness_models.o2na.refinement import SHORTEST, sampled_words
+from harness_models.o2na.refinement import sampled_words
 from harness_models.o2na.video_adapter import VideoAdapter
 from harness_models.shared.decoding.filters import uniforms
 from harness_models.shared.decoding.left_to_right import Prefix
-from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.decoding.states import select_rows
 from harness_models.shared.weights.checkpoint_config import weight_files
 from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint
 

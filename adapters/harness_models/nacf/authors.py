@@ -20,15 +20,10 @@ from harness.contracts import Decoding
 from harness.errors import InputError
 from harness_models.o2na.layers import VideoSizes
 from harness_models.o2na.network import sizes_of
-from harness_models.shared.decoding.types import (
-    Decoded,
-    DecodingBatch,
-    Step,
-    Trace,
-    TraceStep,
-    check_logits,
-    reorder,
-)
+from harness_models.shared.decoding.logits import check_logits
+from harness_models.shared.decoding.states import reorder
+from harness_models.shared.decoding.trace import Trace, TraceStep
+from harness_models.shared.decoding.types import Decoded, DecodingBatch, Step
 from harness_models.shared.weights.checkpoints import Checkpoint
 
 UNUSED = (r"\.pos_LN\.",)

@@ -25,11 +25,8 @@ from harness_models.nacf.authors import (
 from harness_models.o2na.layers import PAD, LengthPredictor
 from harness_models.o2na.network import Decoder, Encoded, VideoNetwork
 from harness_models.shared.weights.checkpoint_config import read_config
-from harness_models.shared.weights.checkpoints import (
-    Checkpoint,
-    load_checkpoint,
-    load_strictly,
-)
+from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint
+from harness_models.shared.weights.strict_loading import load_strictly
 
 
 class _Disentangled(nn.Module):

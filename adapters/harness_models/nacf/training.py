@@ -20,16 +20,11 @@ from harness.errors import HarnessError, did_you_mean
 from harness_models.nacf.authors import NacfSizes
 from harness_models.nacf.model import Nacf
 from harness_models.o2na.layers import BOS, EOS, MASK, PAD, VIS
-from harness_models.o2na.video_training import (
-    Batch,
-    VideoRecipe,
-    VideoTraining,
-    cross_entropy,
-    masked_words_loss,
-)
-from harness_models.o2na.word_list import is_visual
-from harness_models.shared.training.caption_training import IGNORED
-from harness_models.shared.training.recipe import recipe_command
+from harness_models.o2na.losses import cross_entropy, masked_words_loss
+from harness_models.o2na.video_training import Batch, VideoRecipe, VideoTraining
+from harness_models.o2na.visual_words import is_visual
+from harness_models.shared.training.caption_tokens import IGNORED
+from harness_models.shared.training.recipe_command import recipe_command
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see
@@ -47,7 +42,7 @@ class NacfRecipe(VideoRecipe):
     """ARB, NAB or NACF."""
     visual: Sequence[str] | None = None
     """Visual words (NACF). Default: all words for which
-    :func:`~harness_models.o2na.word_list.is_visual` is true.
+    :func:`~harness_models.o2na.visual_words.is_visual` is true.
     """
 
 

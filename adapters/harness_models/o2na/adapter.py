@@ -1,4 +1,7 @@
-"""The ``o2na`` adapter: captions around predicted or requested objects."""
+"""The ``o2na`` adapter: captions around predicted or requested objects.
+
+The design of the model is ours, after the abstract of the paper.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,11 @@ from harness.contracts import (
     TaskView,
     TokenScores,
 )
-from harness_models.o2na.model import (
+from harness_models.o2na.model import O2na
+from harness_models.o2na.network import Encoded
+from harness_models.o2na.refinement import sampled_words
+from harness_models.o2na.three_steps import (
     Draws,
-    O2na,
     ObjectRefiner,
     RequestedObjects,
     ThreeSteps,
@@ -27,11 +32,9 @@ from harness_models.o2na.model import (
     place_objects,
     read_objects,
 )
-from harness_models.o2na.network import Encoded
-from harness_models.o2na.refinement import sampled_words
 from harness_models.o2na.video_adapter import VideoAdapter
 from harness_models.shared.decoding.filters import uniforms
-from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.decoding.states import select_rows
 from harness_models.shared.weights.checkpoints import Checkpoint
 
 
@@ -42,7 +45,7 @@ class O2naAdapter(VideoAdapter):
     lengths) and ``sample`` (objects, positions and words drawn at the temperature, the
     length at ``options.length_temperature``, default 1). Options: objects, iterations,
     keep_objects, threshold, alpha, shortest
-    (:class:`~harness_models.o2na.model.ThreeSteps`).
+    (:class:`~harness_models.o2na.three_steps.ThreeSteps`).
 
     ``options.objects`` requests objects for all captions, and
     ``Example.meta["objects"]`` for those of one example: a list of words, or a mapping
@@ -115,6 +118,7 @@ class O2naAdapter(VideoAdapter):
         """Return the objects requested for an example, or None."""
         longest = self.longest(decoding)
         if "objects" in example.meta:
+            # What an example requests takes precedence over what the run requests.
             return read_objects(
                 example.meta["objects"],
                 self.objects,
@@ -130,7 +134,6 @@ class O2naAdapter(VideoAdapter):
             )
         return None
 
-    # ------------------------------------------------------------------ generation
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
@@ -153,20 +156,20 @@ class O2naAdapter(VideoAdapter):
         count = decoding.candidates or 1
         videos = self.encode_videos(self.model, self.inputs(examples), examples)
         requests = [self._read_request(example, decoding) for example in examples]
+
+        # One uniform number for the length, two for each object, one for each slot of
+        # each pass.
         numbers = None
         if decoding.strategy != "refine":
-            size = (
-                1
-                + 2 * len(self.objects)
-                + (steps.iterations + 1) * self.model.sizes.max_len
-            )
+            words = (steps.iterations + 1) * self.model.sizes.max_len
+            size = 1 + 2 * len(self.objects) + words
             numbers = uniforms([seed for _, seed in pairs], count, size)
+
         lengths = self._lengths(videos, steps, requests, decoding, numbers)
         row_count = lengths.shape[1]
-        rows = select_rows(
-            videos,
-            torch.arange(len(pairs), device=self.device).repeat_interleave(row_count),
-        )
+        owner = torch.arange(len(pairs), device=self.device)
+        rows = select_rows(videos, owner.repeat_interleave(row_count))
+
         draws = None if numbers is None else self._draws(numbers, decoding)
         flat = lengths.reshape(-1)
         placed = place_objects(
@@ -177,6 +180,7 @@ class O2naAdapter(VideoAdapter):
             [item for item in requests for _ in range(row_count)],
             draws,
         )
+
         refiner = ObjectRefiner(
             self.model, rows, steps, None if draws is None else draws.words
         )
@@ -195,6 +199,7 @@ class O2naAdapter(VideoAdapter):
         have room for the requested objects.
         """
         assert videos.lengths is not None
+
         scores = videos.lengths
         longest = self.longest(decoding)
         requesting = [row for row, item in enumerate(requests) if item]
@@ -209,6 +214,7 @@ class O2naAdapter(VideoAdapter):
             scores[index] = self.model.object_predictor.length_log_probs(
                 scores[index], videos.mean[index], objects
             )
+
         lengths = self.choose_lengths(scores, steps, decoding, numbers)
         shortest_lengths = torch.tensor(
             [least_length(item, steps.shortest, longest) for item in requests],
@@ -221,15 +227,18 @@ class O2naAdapter(VideoAdapter):
         size), whose first column draws the length.
         """
         count = len(self.objects)
-        flat = torch.from_numpy(
-            np.ascontiguousarray(numbers.reshape(-1, numbers.shape[2]))
-        ).to(self.device)
+        rows = np.ascontiguousarray(numbers.reshape(-1, numbers.shape[2]))
+        flat = torch.from_numpy(rows).to(self.device)
+
+        # Numbers 0: the length; then two for each object; then one for each slot of a
+        # pass.
         words = sampled_words(
             numbers[:, :, 1 + 2 * count :],
             self.model.sizes.max_len,
             decoding,
             self.device,
         )
+
         return Draws(
             flat[:, 1 : 1 + count],
             flat[:, 1 + count : 1 + 2 * count],
@@ -237,6 +246,5 @@ class O2naAdapter(VideoAdapter):
             words,
         )
 
-    # ------------------------------------------------------------------ references
     def _score(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
         return self.pseudo_scores(examples)

@@ -209,11 +209,8 @@ class _Intermediate(nn.Module):
             return F.gelu(x)
         # the tanh form as the authors write it: published logits reach hundreds, where
         # other roundings are visible
-        return (
-            0.5
-            * x
-            * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x.pow(3))))
-        )
+        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x.pow(3))
+        return 0.5 * x * (1 + torch.tanh(inner))
 
 
 class Layer(nn.Module):

@@ -8,6 +8,7 @@ of slots, ``T`` slots, ``V`` words.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +28,8 @@ from harness_models.o2na.layers import (
     VideoSizes,
 )
 from harness_models.shared.weights.checkpoint_config import heads_of, must_agree
-from harness_models.shared.weights.checkpoints import Checkpoint, layer_count
+from harness_models.shared.weights.checkpoints import Checkpoint
+from harness_models.shared.weights.strict_loading import layer_count
 
 
 def sizes_of(
@@ -62,19 +64,19 @@ def sizes_of(
     )
     max_len = checkpoint.shape(f"{base}embedding.position_embeddings.weight", kind)[0]
     category = f"{base}embedding.category_embeddings.weight"
+
     must_agree(
         settings,
         {"dim_hidden": width, "vocab_size": vocabulary, "max_len": max_len},
         path,
     )
+
     return {
         "features": _modalities(checkpoint, settings),
         "width": width,
         "vocabulary": vocabulary,
         "max_len": max_len,
-        "layers": layer_count(
-            keys, rf"{base.replace('.', chr(92) + '.')}layer\.(\d+)\."
-        ),
+        "layers": layer_count(keys, rf"{re.escape(base)}layer\.(\d+)\."),
         "heads": heads_of(settings, "num_attention_heads", width, 8, path),
         "inner": checkpoint.shape(f"{base}layer.0.intermediate.dense.weight", kind)[0],
         "categories": keys[category].shape[0] if category in keys else 0,
@@ -97,6 +99,7 @@ def _modalities(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> dict[str
         for key, tensor in checkpoint.tensors.items()
         if key.startswith("encoder.Encoder_") and key.endswith(".0.weight")
     }
+
     order = settings.get("modality") or "".join(
         name for name in "mioa" if name in widths
     )
@@ -172,7 +175,6 @@ class VideoNetwork(nn.Module):
         """The decoder."""
         return self.decoder  # type: ignore[return-value]
 
-    # ------------------------------------------------------------------ encoder
     def encode(
         self, features: Sequence[torch.Tensor], category: torch.Tensor | None = None
     ) -> Encoded:
@@ -187,24 +189,24 @@ class VideoNetwork(nn.Module):
             Video categories (B,) or (B, 1), required if the model has categories.
         """
         dtype = self.tgt_word_prj.weight.dtype
+
         encoded = self.encoder([x.to(dtype) for x in features])
         joint = self.joint_representation_learner
         memory = torch.cat(encoded, dim=1) if joint is None else joint(encoded)
-        lengths = (
-            None
-            if self.auxiliary_task_predictor is None
-            else self.auxiliary_task_predictor(memory)
-        )
+        predictor = self.auxiliary_task_predictor
+        lengths = None if predictor is None else predictor(memory)
+
         category = None if category is None else category.reshape(-1)
         # before the keys: gradients of the memory are summed in this order, and stored
         # weights depend on it
         mean = memory.mean(1)
+        layers: Any = self.core.layer
         keys_values = tuple(
-            layer.attend_to_enc_output.keys_values(memory) for layer in self.core.layer
-        )  # type: ignore[union-attr]
+            layer.attend_to_enc_output.keys_values(memory) for layer in layers
+        )
+
         return Encoded(memory, category, mean, keys_values, lengths)
 
-    # ------------------------------------------------------------------ decoder
     def logits(self, tokens: torch.Tensor, encoded: Encoded) -> torch.Tensor:
         """Return logits (R, T, V) for slots (R, T) and the encoder output of R rows;
         entry t predicts token t.

@@ -10,8 +10,7 @@ refinement); and the distribution of lengths.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,94 +18,18 @@ import torch
 from torch.nn import functional as F
 
 from harness.contracts.parameters import ProperShare
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError
 from harness_models.o2na.layers import PAD, VIS
+from harness_models.o2na.losses import cross_entropy, masked_words_loss
 from harness_models.o2na.model import O2na
-from harness_models.o2na.video_training import (
-    Batch,
-    VideoRecipe,
-    VideoTraining,
-    cross_entropy,
-    masked_words_loss,
+from harness_models.o2na.object_words import (
+    object_words,
+    read_object_words,
+    scene_objects,
 )
-from harness_models.o2na.word_list import DETERMINERS, is_visual
-from harness_models.shared.training.caption_training import IGNORED
-from harness_models.shared.training.recipe import recipe_command
-from harness_models.shared.weights.checkpoint_config import read_json
-
-# --------------------------------------------------------------------------- object words
-# Object words: nouns of captions by their position, the objects of rendered scenes, and
-# lists from files.
-
-
-def noun_positions(words: Sequence[str]) -> list[int]:
-    """Return the positions of nouns in a caption, by a rule on the words around them.
-
-    A noun is the last word of a run of visual words that follows a determiner ("a tiny
-    *block* in front of a red *wall*"). If the run has several words and another
-    determiner follows it, its last word counts as a verb and the word before it as the
-    noun ("the *picture* shows a ...").
-
-    >>> words = "the picture shows a tiny block in front of a wall".split()
-    >>> [words[i] for i in noun_positions(words)]
-    ['picture', 'block', 'wall']
-    """
-    positions = []
-    start = None
-    for i in range(len(words) + 1):
-        in_run = i < len(words) and is_visual(words[i])
-        if in_run and start is None and i > 0 and words[i - 1] in DETERMINERS:
-            start = i
-        if not in_run and start is not None:
-            verb = i < len(words) and words[i] in DETERMINERS and i - start > 1
-            positions.append(i - 2 if verb else i - 1)
-            start = None
-    return positions
-
-
-def object_words(captions: Iterable[Sequence[str]], minimum: int = 2) -> list[str]:
-    """Return the object words of captions, most frequent first,
-    then in alphabetical order.
-
-    A word is an object word if :func:`noun_positions` selects at least half of its
-    occurrences, and at least ``minimum`` of them.
-
-    Parameters
-    ----------
-    captions
-        Captions as lists of words.
-    minimum
-        Smallest number of occurrences as a noun.
-    """
-    total: Counter[str] = Counter()
-    as_noun: Counter[str] = Counter()
-    for words in captions:
-        total.update(words)
-        as_noun.update(words[i] for i in noun_positions(words))
-    objects = [
-        word
-        for word, count in as_noun.items()
-        if count >= minimum and 2 * count >= total[word]
-    ]
-    return sorted(objects, key=lambda word: (-total[word], word))
-
-
-def scene_objects() -> list[str]:
-    """Return the object words of rendered scenes: the four shapes, wall and floor."""
-    from harness_tasks.a3ds.scene import FACTORS, PHRASES
-
-    return [*PHRASES[FACTORS.index("shape")], "wall", "floor"]
-
-
-def read_object_words(path: str) -> list[str]:
-    """Return the words of a JSON list; raise :class:`InputError` if the file holds
-    anything else.
-    """
-    words = read_json(path, "list of object words")
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise InputError("expected a list of words", path)
-    return words
-
+from harness_models.o2na.video_training import Batch, VideoRecipe, VideoTraining
+from harness_models.shared.training.caption_tokens import IGNORED
+from harness_models.shared.training.recipe_command import recipe_command
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see
@@ -123,7 +46,7 @@ class O2naRecipe(VideoRecipe):
     objects: Sequence[str] | str | None = None
     """Object words: a list, or a JSON file with a list. Default: shapes, wall and floor
     for scenes; for caption files, the words of
-    :func:`~harness_models.o2na.training.object_words`.
+    :func:`~harness_models.o2na.object_words.object_words`.
     """
     least_objects: int = 2
     """Smallest number of occurrences as a noun for a word to be an object word."""
@@ -151,11 +74,10 @@ class O2naTraining(VideoTraining):
         """Return the object words of the recipe, of scenes, or of the captions."""
         objects = self.recipe.objects
         if objects is None:
-            words = (
-                scene_objects()
-                if self.recipe.scenes
-                else object_words(self.texts, self.recipe.least_objects)
-            )
+            if self.recipe.scenes:
+                words = scene_objects()
+            else:
+                words = object_words(self.texts, self.recipe.least_objects)
             words = [word for word in words if word in self.words.ids]
             if not words:
                 raise HarnessError(
@@ -163,6 +85,7 @@ class O2naTraining(VideoTraining):
                     "give objects (a list of words)"
                 )
             return words
+
         words = (
             read_object_words(objects) if isinstance(objects, str) else list(objects)
         )
@@ -171,6 +94,7 @@ class O2naTraining(VideoTraining):
                 raise HarnessError.of_name(
                     "o2na: objects: no caption has the word", word, self.words.ids
                 )
+
         if not words or len(set(words)) < len(words):
             raise HarnessError("o2na: objects: expected different words, at least one")
         return words
@@ -187,17 +111,19 @@ class O2naTraining(VideoTraining):
         present = at.any(2)
         first = at.int().argmax(2)
         mean = batch.encoded.mean
+
         lengths = (tokens != PAD).sum(1)
         scores = predictor.object_logits(mean, lengths)
         objects = F.binary_cross_entropy_with_logits(
             scores, present.to(mean), reduction="none"
-        ).sum(1)
+        )
+
         slots = predictor.position_logits(mean, lengths, present)
         positions = cross_entropy(slots, first.masked_fill(~present, IGNORED))
+
         masked, count = masked_words_loss(self.model, batch)
-        return objects.mean() + positions + self._draft_loss(
-            batch, at & present[:, :, None], first
-        ) + masked, count
+        draft = self._draft_loss(batch, at & present[:, :, None], first)
+        return objects.sum(1).mean() + positions + draft + masked, count
 
     def _draft_loss(
         self, batch: Batch, at: torch.Tensor, first: torch.Tensor

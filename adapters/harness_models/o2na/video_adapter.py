@@ -24,28 +24,23 @@ from harness.contracts import (
 from harness.contracts.parameters import PathParam
 from harness.errors import HarnessError, InputError
 from harness_models.o2na.layers import MASK, PAD
-from harness_models.o2na.network import Encoded, VideoNetwork
-from harness_models.o2na.refinement import (
-    Refiner,
-    Slots,
-    StepSettings,
+from harness_models.o2na.lengths import (
     length_temperature,
     most_likely_lengths,
     sampled_lengths,
 )
+from harness_models.o2na.network import Encoded, VideoNetwork
+from harness_models.o2na.refinement import Refiner, Slots, StepSettings
 from harness_models.o2na.word_list import VideoWords
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.decode import check_decoding, forced_scores
 from harness_models.shared.decoding.left_to_right import ROWS, LeftToRight
-from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.decoding.states import select_rows
 from harness_models.shared.inputs.videos import open_videos
-from harness_models.shared.training.caption_training import pad_rows
+from harness_models.shared.training.caption_tokens import pad_rows
 from harness_models.shared.weights.checkpoint_config import read_config, weight_files
-from harness_models.shared.weights.checkpoints import (
-    Checkpoint,
-    file_fingerprint,
-    load_checkpoint,
-)
+from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint
+from harness_models.shared.weights.fingerprints import file_fingerprint
 
 REFINING = ("refine", "sample", "nucleus")
 """Strategies of models that fill slots."""
@@ -83,6 +78,7 @@ class VideoAdapter(LeftToRight):
         self.config = {**loaded.settings, **read_config(config)}
         self.device = torch.device(device)
         self.model = self.load_model(loaded, config).to(self.device)
+
         self.words = self._words(words, loaded)
         if len(self.words) != self.model.sizes.vocabulary:
             path = str(self.words.path)
@@ -91,12 +87,14 @@ class VideoAdapter(LeftToRight):
                 f"{self.model.sizes.vocabulary}",
                 path,
             )
+
         self.frames = int(frames or self.config.get("frames") or FRAMES)
         source = features if features is not None else self.config.get("features")
         if source is None:
             raise HarnessError(
                 f"{self.name}: the checkpoint does not name its features: give features"
             )
+
         self.videos = open_videos(source, self.frames)
         self.batch_size = check_batch_size(batch_size)
         self.files = weight_files(checkpoint)
@@ -125,13 +123,13 @@ class VideoAdapter(LeftToRight):
         the features and the settings.
         """
         files = file_fingerprint(*self.files, *self._word_files)
-        return f"{self.name}-{files}-{self.videos.fingerprint()}-{json.dumps(self._settings, sort_keys=True)}"
+        settings = json.dumps(self._settings, sort_keys=True)
+        return f"{self.name}-{files}-{self.videos.fingerprint()}-{settings}"
 
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without features."""
         self.videos.check(task.examples)
 
-    # ------------------------------------------------------------------ inputs
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
         """Return the feature series of each example: one array (frames, width) per
         modality.
@@ -167,7 +165,6 @@ class VideoAdapter(LeftToRight):
         """
         return None
 
-    # ------------------------------------------------------------------ refinement
     def read_steps(
         self, decoding: Decoding, kind: type[Steps], shortest: int, *others: str
     ) -> Steps:
@@ -197,6 +194,7 @@ class VideoAdapter(LeftToRight):
                 f"{self.name}: {self.method} decodes by {', '.join(REFINING)}; "
                 f"found '{decoding.strategy}'"
             )
+
         check_decoding(decoding)
         names = [field.name for field in fields(kind)]
         allowed = [*names, *others, "length_temperature"]
@@ -205,14 +203,15 @@ class VideoAdapter(LeftToRight):
                 raise HarnessError.of_name(
                     f"{self.name}: unknown option", name, allowed, "options are"
                 )
+
         length_temperature(decoding.options)
         options = {
             "shortest": self.config.get("shortest", shortest),
             **decoding.options,
         }
-        steps = kind(
-            **{name: value for name, value in options.items() if name in names}
-        )
+        steps = kind(**{name: options[name] for name in options if name in names})
+
+        # Each length gives one caption.
         if decoding.strategy == "refine" and (decoding.candidates or 1) > min(
             steps.lengths, sizes.max_len
         ):
@@ -268,6 +267,7 @@ class VideoAdapter(LeftToRight):
         count = decoding.candidates or 1
         rows = len(slots.tokens) // len(pairs)
         order = torch.arange(count).expand(len(pairs), -1)
+
         if decoding.strategy == "refine":
             scores = refiner.scores(slots).reshape(len(pairs), -1)
             order = scores.argsort(dim=1, descending=True, stable=True)[:, :count].cpu()
@@ -282,12 +282,12 @@ class VideoAdapter(LeftToRight):
             for ids in captions
         ]
 
-    # ------------------------------------------------------------------ pseudo-log-likelihood
     def pseudo_scores(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
         """Return scores of all references, labelled ``pseudo``.
 
         Each word is scored with its slot masked and all others in place. The last entry
         is the log-probability of the length.
+
         """
         flat = [
             (e, self._slots(example, text))
@@ -295,6 +295,7 @@ class VideoAdapter(LeftToRight):
             for text in example.references
         ]
         scores: list[list[TokenScores]] = [[] for _ in examples]
+
         with torch.inference_mode():
             videos = self.encode_videos(self.model, self.inputs(examples), examples)
             for start in range(0, len(flat), ROWS):
@@ -319,6 +320,9 @@ class VideoAdapter(LeftToRight):
         """Yield the scores of (number of the video, word ids) pairs;
         each word is one row of slots.
         """
+
+        # One row for each word of each caption: the word is masked, all others are in
+        # place.
         counts = torch.tensor([len(ids) for _, ids in chunk])
         tokens = pad_rows([ids for _, ids in chunk], PAD)
         owner = torch.arange(len(chunk)).repeat_interleave(counts)
@@ -328,10 +332,12 @@ class VideoAdapter(LeftToRight):
         rows = select_rows(videos, numbers[owner])
         logits = self.model.logits(slots, rows)[torch.arange(len(owner)), slot]
         log_probs, ranks = forced_scores(logits, tokens[owner, slot].to(self.device))
+
         assert videos.lengths is not None
         length, rank = forced_scores(
             videos.lengths[numbers.to(self.device)], counts.to(self.device)
         )
+
         ends = counts.cumsum(0).tolist()
         for r, (_, ids) in enumerate(chunk):
             words = slice(ends[r] - len(ids), ends[r])

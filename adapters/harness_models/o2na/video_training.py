@@ -1,5 +1,4 @@
-"""Training on videos of models that fill the slots of a caption: data, sizes, the
-losses of lengths and of masked words.
+"""Training on videos of models that fill the slots of a caption: data and sizes.
 
 Features are standardised in training. Mean and standard deviation are folded into the
 first layers of the saved model, which takes unstandardised features and has the key
@@ -15,21 +14,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch.nn import functional as F
 
 from harness.contracts.parameters import Count, check_fields
 from harness.errors import HarnessError, InputError
-from harness_models.o2na.layers import MASK, PAD, VideoSizes
+from harness_models.o2na.layers import PAD, VideoSizes
 from harness_models.o2na.network import Encoded, VideoNetwork
 from harness_models.o2na.word_list import SPECIAL, VideoWords, split_words
 from harness_models.shared.inputs.videos import open_videos
-from harness_models.shared.layers import Standardiser
-from harness_models.shared.tokenisers import frequent_words
+from harness_models.shared.standardiser import Standardiser
+from harness_models.shared.tokenisers.word_list import frequent_words
+from harness_models.shared.training.caption_tokens import pad_rows
 from harness_models.shared.training.caption_training import (
-    IGNORED,
     CaptionRecipe,
     CaptionTraining,
-    pad_rows,
 )
 
 
@@ -94,11 +91,13 @@ class VideoTraining(CaptionTraining):
                     f"a caption of example '{name}' has no words: {caption!r}",
                     self.recipe.captions,
                 )
+
         self.words = VideoWords(
             frequent_words(self.texts, self.recipe.least_count, SPECIAL)
         )
         row_of = {example.id: row for row, example in enumerate(self.examples)}
         self.owner = [row_of[name] for name, _ in self.pairs]
+
         self.sizes = self._sizes()
         longest = self.sizes.max_len - 2
         self.captions = [
@@ -118,20 +117,17 @@ class VideoTraining(CaptionTraining):
         """Return the sizes of the model."""
         return VideoSizes(**sizes)
 
-    # ------------------------------------------------------------------ data
     def _read_features(self) -> dict[str, int]:
         """Read and standardise the features, one tensor (videos, frames, width) per
         modality, and return their widths.
         """
         videos = open_videos(self.recipe.source, self.recipe.frames)
         videos.check(self.examples)
+
         widths = videos.widths(self.examples[0])
-        series = list(
-            map(
-                np.stack,
-                zip(*(videos.read(example, widths) for example in self.examples)),
-            )
-        )
+        rows = (videos.read(example, widths) for example in self.examples)
+        series = list(map(np.stack, zip(*rows)))
+
         self.standards = [Standardiser.fit(x.reshape(-1, x.shape[-1])) for x in series]
         self.features = [
             standard(torch.from_numpy(x)) for x, standard in zip(series, self.standards)
@@ -147,6 +143,7 @@ class VideoTraining(CaptionTraining):
             features=self._read_features(), vocabulary=len(self.words), **sizes
         )
         check_fields(f"{system}: model", model_sizes)
+
         if model_sizes.width % model_sizes.heads:
             raise HarnessError(
                 f"{system}: model: heads must divide the width {model_sizes.width}; "
@@ -163,7 +160,6 @@ class VideoTraining(CaptionTraining):
             counts[row, len(caption)] += 1
         return counts / counts.sum(1, keepdim=True)
 
-    # ------------------------------------------------------------------ loss
     def batch_loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
         """Return the loss of the words, plus the cross-entropy of the length where the
         model predicts it.
@@ -176,7 +172,6 @@ class VideoTraining(CaptionTraining):
             loss = loss - (self.length_goals[rows] * encoded.lengths).sum(1).mean()
         return loss, count
 
-    # ------------------------------------------------------------------ saving
     def settings(self) -> dict[str, Any]:
         """Return the settings under the authors' names, and the words."""
         sizes = self.sizes
@@ -201,40 +196,3 @@ class VideoTraining(CaptionTraining):
         for name, standard in zip(self.sizes.features, self.standards):
             tensors = standard.fold_into(tensors, f"encoder.Encoder_{name.upper()}.0")
         return tensors
-
-
-# --------------------------------------------------------------------------- losses
-def cross_entropy(logits: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
-    """Return the mean cross-entropy of logits (B, T,
-    V) over the slots of ``goal`` (B, T) that are not ignored.
-
-    The result is 0 if all slots are ignored.
-    """
-    flat = F.cross_entropy(
-        logits.reshape(-1, logits.shape[-1]),
-        goal.reshape(-1),
-        ignore_index=IGNORED,
-        reduction="sum",
-    )
-    return flat / (goal != IGNORED).sum().clamp(min=1)
-
-
-def masked_words_loss(model: VideoNetwork, batch: Batch) -> tuple[torch.Tensor, int]:
-    """Return the mean loss of masked words, predicted from the others,
-    and their number.
-
-    In each caption a random number of words, at least one, is masked at random
-    positions. Draws are from torch's global generator.
-    """
-    tokens = batch.tokens
-    real = batch.tokens != PAD
-    # The number of hidden words is uniform, as at the passes of the decoding, which
-    # starts with all words hidden and ends with few.
-    lengths = real.sum(1, keepdim=True)
-    count = 1 + (torch.rand(len(tokens), 1) * lengths).long().clamp(max=lengths - 1)
-    order = torch.rand(tokens.shape).masked_fill(~real, 2.0).argsort(1).argsort(1)
-    hidden = (order < count) & real
-    logits = model.logits(tokens.masked_fill(hidden, MASK), batch.encoded)
-    return cross_entropy(logits, tokens.masked_fill(~hidden, IGNORED)), int(
-        hidden.sum()
-    )

@@ -1,6 +1,4 @@
-"""Word lists with special words for masked slots and drafts,
-and the words that carry what a video shows.
-"""
+"""Word lists with special words for masked slots and drafts."""
 
 from __future__ import annotations
 
@@ -10,43 +8,8 @@ from typing import Any
 
 from harness.errors import InputError
 from harness_models.o2na.layers import BOS, EOS, MASK, PAD, UNK, VIS
-from harness_models.shared.tokenisers import WordList
+from harness_models.shared.tokenisers.word_list import WordList
 from harness_models.shared.weights.checkpoint_config import read_json
-
-# --------------------------------------------------------------------------- visual words
-# Visual words of a caption, where no parts of speech are available.
-#
-# NACF's templates hold visual words, which are nouns and verbs in the paper. Here they
-# are all words outside a closed list of function words.
-_DETERMINERS = """
-    a an the this that these those his her its their my your our
-    some any each every no another one two three four five six several
-"""
-_OTHERS = """
-    i you he she it we they me him us them who whom whose which what there here
-    is are was were be been being am has have had having do does did can could will would shall should may might must
-    of in on at by to from with without into onto over under above below behind before after near between among through across
-    around along against beside besides inside outside off out up down upon toward towards about as for during while than
-    and or but nor so if then because when where not very too also just only
-"""
-DETERMINERS = frozenset(_DETERMINERS.split())
-"""Articles, demonstratives, possessives, quantifiers and small numbers."""
-FUNCTION_WORDS = DETERMINERS | frozenset(_OTHERS.split())
-"""Words that are not visual."""
-
-
-def is_visual(word: str) -> bool:
-    """Return True if a word is not a function word and contains a letter.
-
-    >>> [
-    ...     word
-    ...     for word in "a red block is in front of the wall".split()
-    ...     if is_visual(word)
-    ... ]
-    ['red', 'block', 'front', 'wall']
-    """
-    return word not in FUNCTION_WORDS and any(ch.isalpha() for ch in word)
-
 
 SPECIAL = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<vis>")
 """Special words in the order of their ids."""
@@ -79,7 +42,8 @@ class VideoWords(WordList):
     Raises
     ------
     InputError
-        If the file does not exist or does not hold words, or the ids are not 0 to N - 1.
+        If the file does not exist or does not hold words, or the ids are not 0 to
+        N - 1.
     """
 
     unknown = UNK
@@ -98,17 +62,16 @@ class VideoWords(WordList):
         else:
             self.path = Path(path or ".")
             data = list(source)
+
         try:
-            table = {
-                int(i): str(word)
-                for i, word in (
-                    data.items() if isinstance(data, Mapping) else enumerate(data)
-                )
-            }
+            items = data.items() if isinstance(data, Mapping) else enumerate(data)
+            table = {int(i): str(word) for i, word in items}
         except (TypeError, ValueError) as error:
             raise InputError(
                 "expected a list of words or a mapping of ids to words", str(self.path)
             ) from error
+
+        # A gap in the numbers would give words to ids of other words.
         if sorted(table) != list(range(len(table))):
             raise InputError(f"word ids are not 0 to {len(table) - 1}", str(self.path))
         super().__init__([table[i] for i in range(len(table))])

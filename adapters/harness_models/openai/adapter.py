@@ -28,74 +28,7 @@ from harness.llm.client import ChatClient
 from harness.llm.session import RequestFailed, Session
 from harness.llm.usage import Prices
 from harness_models.openai.messages import Messages
-
-# --------------------------------------------------------------------------- replies
-# Choices of a chat completion and their log-probabilities.
-Choice = dict[str, Any]
-
-
-def read_choices(reply: Any) -> list[Choice]:
-    """Return the choices of a decoded reply.
-
-    Raises
-    ------
-    ValueError
-        For a reply without choices or text, which another attempt may mend.
-    RequestFailed
-        For a refusal of the model, and for an answer without text because all tokens
-        went into reasoning.
-    """
-    choices = reply.get("choices") if isinstance(reply, dict) else None
-    if not isinstance(choices, list) or not choices:
-        raise ValueError(f"no choices in {str(reply)[:80]!r}")
-    for choice in choices:
-        message = choice.get("message") if isinstance(choice, dict) else None
-        if not isinstance(message, dict):
-            raise ValueError(f"a choice without text: {str(choice)[:80]!r}")
-        if isinstance(message.get("content"), str):
-            continue
-        finish = choice.get("finish_reason")
-        if message.get("refusal") or finish == "content_filter":
-            raise RequestFailed(
-                "the model refuses to answer "
-                f"({str(message.get('refusal') or finish)[:80]})"
-            )
-        if finish == "length":
-            raise RequestFailed(
-                "no text within the maximum number of tokens; raise decoding.max_length"
-            )
-        raise ValueError(f"a choice without text: {str(choice)[:80]!r}")
-    return choices
-
-
-def generation(choices: Sequence[Choice]) -> Generation:
-    """Return the texts of choices, and their log-probabilities where the server reports
-    all of them.
-    """
-    tokens = [token_log_probs(choice) for choice in choices]
-    complete = all(values is not None for values in tokens)
-    return Generation(
-        candidates=tuple(choice["message"]["content"].strip() for choice in choices),
-        log_probs=tuple(float(sum(values or ())) for values in tokens)
-        if complete
-        else None,
-        lengths=tuple(len(values or ()) for values in tokens) if complete else None,
-        stop_reasons=tuple(
-            "length" if choice.get("finish_reason") == "length" else "stop"
-            for choice in choices
-        ),
-    )
-
-
-def token_log_probs(choice: Choice) -> list[float] | None:
-    """Return the log-probabilities that the server reports (for most servers before
-    temperature and filters), or None.
-    """
-    try:
-        return [float(entry["logprob"]) for entry in choice["logprobs"]["content"]]
-    except (KeyError, TypeError, ValueError):
-        return None
-
+from harness_models.openai.replies import Choice, generation, read_choices
 
 _STRATEGIES = ("greedy", "sample", "nucleus")
 
@@ -127,8 +60,8 @@ class OpenAI:
         else an image.
     frames, frame_choice
         Number of frames of a video that are sent as images, and ``uniform`` or ``key``
-        (:func:`~harness_models.shared.media.video_frames`); 0 sends the whole file,
-        which vLLM and SGLang accept.
+        (:func:`~harness_models.shared.media.video.video_frames`); 0 sends the whole
+        file, which vLLM and SGLang accept.
     max_side
         Maximum width and height of images and frames in pixels; larger ones are
         reduced.
@@ -201,6 +134,7 @@ class OpenAI:
             first_wait=first_wait,
             proxy=proxy,
         )
+
         folder = Path(images) if images is not None else None
         self.messages = Messages(
             prompt=prompt,
@@ -212,6 +146,7 @@ class OpenAI:
             frame_choice=frame_choice,
             max_side=max_side,
         )
+
         self.model = model
         self.log_probs = log_probs
         self.max_length = max_length
@@ -229,6 +164,9 @@ class OpenAI:
 
         The weights that the server uses are not known to the client.
         """
+
+        # Settings that the fingerprint had from the start are always in it; a later one
+        # only where it differs from its default, so that stored answers keep their key.
         settings: dict[str, Any] = {
             "url": self.client.base_url,
             "model": self.model,
@@ -239,6 +177,7 @@ class OpenAI:
             "seed": self.seed,
             "extra": self.extra,
         }
+
         optional = {
             "parameters": (self.client.parameters, {}),
             "max_side": (self.messages.max_side, None),
@@ -246,13 +185,10 @@ class OpenAI:
             "medium": (self.messages.medium, "auto"),
             "frame_choice": (self.messages.frame_choice, "uniform"),
         }
-        settings.update(
-            {
-                name: value
-                for name, (value, default) in optional.items()
-                if value != default
-            }
-        )
+
+        for name, (value, default) in optional.items():
+            if value != default:
+                settings[name] = value
         return f"openai-{json.dumps(settings, sort_keys=True)}"
 
     def prepare(self, task: TaskView) -> None:
@@ -274,6 +210,7 @@ class OpenAI:
         ``replies_without_counts`` is the number of replies whose tokens the server did
         not count; it is left out at 0.
         """
+
         usage = self.client.usage
         values: dict[str, object] = {
             "requests": usage.requests,
@@ -282,6 +219,7 @@ class OpenAI:
             "cached_tokens": usage.cached_tokens,
             "completion_tokens": usage.completion_tokens,
         }
+
         if usage.uncounted:
             values["replies_without_counts"] = usage.uncounted
         if self.prices:
@@ -356,15 +294,15 @@ class OpenAI:
         number, seed = (
             self.client.parameters.get(name, name) for name in ("n", "seed")
         )
+
         choices: list[Choice] = []
         while len(choices) < count:
             if number in body:
                 body = {**body, number: count - len(choices)}
             if choices and seed in body:
                 body[seed] = (body[seed] + len(choices)) % 2**31
-            choices += (await session.post("chat/completions", body, read_choices))[
-                : count - len(choices)
-            ]
+            new = await session.post("chat/completions", body, read_choices)
+            choices += new[: count - len(choices)]
         return choices
 
     def body(
@@ -375,6 +313,7 @@ class OpenAI:
         Raises :class:`InputError` for a prompt with a field that the example lacks, and
         :class:`~harness.llm.session.RequestFailed` for media that cannot be read.
         """
+
         greedy = decoding.strategy == "greedy"
         body: dict[str, Any] = {
             "model": self.model,
@@ -383,10 +322,13 @@ class OpenAI:
             "temperature": 0.0 if greedy else decoding.temperature,
             "max_tokens": decoding.max_length or self.max_length,
         }
+
+        # Greedy search reads no filter; a server may refuse one beside temperature 0.
         if not greedy and decoding.top_p is not None:
             body["top_p"] = decoding.top_p
         if not greedy and decoding.top_k is not None:
             body["top_k"] = decoding.top_k
+
         if self.seed:
             body["seed"] = seed % 2**31
         if self.log_probs:

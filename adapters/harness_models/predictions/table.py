@@ -39,7 +39,7 @@ class Choice:
     events: Events | None = None
     """Treatment of texts with times."""
     clean: tuple[str, ...] = ()
-    """What to remove of captions."""
+    """Parts that are removed of captions."""
 
 
 class RecordCaptions(NamedTuple):
@@ -70,17 +70,17 @@ class Table:
     null: dict[str, None] = field(default_factory=dict)
     """Ids whose captions are null, as an ordered set."""
     signs: RecordSigns = field(default_factory=RecordSigns)
-    """What the records say about their captions, and what is removed of these."""
+    """Marks of the records about their captions, and what is removed of these."""
     numbered: bool = False
     """True when the ids are the positions of the records, from 0."""
     possible_ids: dict[str, list[str]] = field(default_factory=dict)
     """Columns that can hold the ids, where there are several -> id of each record."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """What is not read -> its number."""
+    """Kind of content that is not read -> its number."""
     other_ids: tuple[str, ...] = ()
     """Columns that give other ids, and were not taken."""
     remarks: list[str] = field(default_factory=list)
-    """How ids were matched where they are not equal."""
+    """Notes on ids that were matched although they are not equal."""
     no_ids: InputError | None = None
     """Error for a file without a usual column of ids; None where there is one,
     or where none is needed.
@@ -136,12 +136,14 @@ class Table:
             str(self.path),
             by_name=self.no_ids is None,
         )
+
         if self.no_ids is not None:
             if not choice.fits:
                 raise self.no_ids
             choice = replace(choice, rejected=())
             self.remarks.append(f"'{choice.column}' has the ids of the examples")
         self._take(choice)
+
         if choice.renamed is not None:
             self.remarks.append(
                 f"its ids are matched by file name: '{choice.renamed[0]}' is "
@@ -182,6 +184,7 @@ class Table:
             key: texts[:SHOWN_ITEMS]
             for key, texts in islice(self.captions.items(), SHOWN_ITEMS)
         }
+
         texts = sum(map(len, self.captions.values()))
         return Reading(
             str(self.path),
@@ -217,9 +220,8 @@ class Table:
         """
         repeated = self.repeated_ids()
         if repeated:
-            number = (
-                f"{len(repeated)} {'id occurs' if len(repeated) == 1 else 'ids occur'}"
-            )
+            verb = "id occurs" if len(repeated) == 1 else "ids occur"
+            number = f"{len(repeated)} {verb}"
             _log.warning(
                 "note: %s: %s more than once (%s); the captions of an id form one "
                 "set of candidates",

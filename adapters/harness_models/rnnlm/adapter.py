@@ -22,7 +22,7 @@ from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
 from harness_models.shared.training.model_cache import get_or_train
 from harness_models.shared.training.recipe import recipe_from
-from harness_models.shared.weights.checkpoints import file_fingerprint
+from harness_models.shared.weights.fingerprints import file_fingerprint
 from harness_tasks.readers.lines import Lines
 
 
@@ -61,10 +61,12 @@ class RnnLanguageModel:
                 "rnnlm: give either checkpoint (a folder) "
                 "or train (a corpus and settings)"
             )
+
         self.checkpoint = checkpoint
         self.max_length = max_length
         self.batch_size = check_batch_size(batch_size)
         self._batches = BatchSize(self.batch_size)
+
         self.corpus: Lines | None = None
         self.recipe = RnnLmRecipe()
         if train is not None:
@@ -78,7 +80,8 @@ class RnnLanguageModel:
         if self.checkpoint is not None:
             return f"rnnlm|{file_fingerprint(self.checkpoint)}|max:{self.max_length}"
         assert self.corpus is not None
-        return f"rnnlm|trained:{self.recipe.key(self.corpus.fingerprint())}|max:{self.max_length}"
+        key = self.recipe.key(self.corpus.fingerprint())
+        return f"rnnlm|trained:{key}|max:{self.max_length}"
 
     @property
     def model(self) -> RnnLm:

@@ -14,11 +14,9 @@ import torch
 from torch import nn
 
 from harness.errors import InputError
-from harness_models.shared.weights.checkpoints import (
-    load_checkpoint,
-    load_strictly,
-    save_checkpoint,
-)
+from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.shared.weights.saving import save_checkpoint
+from harness_models.shared.weights.strict_loading import load_strictly
 
 START = 0
 STOP = 1
@@ -97,12 +95,14 @@ def load(path: str | Path) -> RnnLm:
     checkpoint = load_checkpoint(path)
     words = checkpoint.words()
     rows, size = checkpoint.shape("embedding.weight", "rnnlm")
+
     if rows != FIRST_WORD + len(words):
         raise InputError(
             f"{len(words)} words beside an embedding of {rows} rows; "
             f"expected {rows - FIRST_WORD}",
             str(checkpoint.path),
         )
+
     model = RnnLm(words, size)
     load_strictly(model, checkpoint, "rnnlm")
     return model

@@ -66,7 +66,8 @@ class TokenScoresFile:
         """Return a hash of the file and the fingerprint of the adapter of captions."""
         captions = f"+{self.captions.fingerprint()}" if self.captions else ""
         with self.path.open("rb") as file:
-            return f"token-scores:{hashlib.file_digest(file, 'sha256').hexdigest()}{captions}"
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return f"token-scores:{digest}{captions}"
 
     def prepare(self, task: TaskView) -> None:
         """Call ``prepare`` of the adapter of captions if it has that method."""
@@ -102,12 +103,14 @@ class TokenScoresFile:
                     f"no token scores for the example '{example.id}'{hint}",
                     str(self.path),
                 )
+
             if len(scores) != len(example.references):
                 raise InputError(
                     f"{len(scores)} scored references for the example "
                     f"'{example.id}', which has {len(example.references)}",
                     str(self.path),
                 )
+
             yield scores
 
     def _table(self) -> dict[str, list[TokenScores]]:
@@ -128,6 +131,7 @@ def read_token_scores(path: Path) -> dict[str, list[TokenScores]]:
                 f"'id' is {key!r}, expected the id of an example", location
             )
         by_index = table.setdefault(str(key), {})
+
         records = record.get("references")
         if records is not None and (
             not isinstance(records, list)
@@ -137,6 +141,7 @@ def read_token_scores(path: Path) -> dict[str, list[TokenScores]]:
                 "'references' is not a list of records with probabilities and ranks",
                 location,
             )
+
         for entry in [record] if records is None else records:
             index = entry.get("reference")
             index = len(by_index) if index is None else index
@@ -149,16 +154,21 @@ def read_token_scores(path: Path) -> dict[str, list[TokenScores]]:
                     f"reference {index} of the example '{key}' occurs twice", location
                 )
             by_index[index] = _token_scores(entry, location)
+
         if not by_index:
             raise InputError(f"the example '{key}' has no references", location)
+
     if not table:
         raise InputError("the file holds no token scores", str(path))
+
+    # Numbered references may come in any order, but none may be absent.
     for key, by_index in table.items():
         if max(by_index) != len(by_index) - 1:
             missing = next(k for k in range(len(by_index)) if k not in by_index)
             raise InputError(
                 f"reference {missing} of the example '{key}' is missing", str(path)
             )
+
     return {
         key: [by_index[k] for k in range(len(by_index))]
         for key, by_index in table.items()
@@ -171,6 +181,7 @@ def _token_scores(record: Mapping[str, Any], location: str) -> TokenScores:
             raise InputError(
                 f"unknown field '{field}'{did_you_mean(field, FIELDS)}", location
             )
+
     names = [
         name for name in ("probabilities", "log_probs") if record.get(name) is not None
     ]
@@ -178,12 +189,14 @@ def _token_scores(record: Mapping[str, Any], location: str) -> TokenScores:
         raise InputError("expected one of 'probabilities' and 'log_probs'", location)
     values = _numbers(record, names[0], location)
     ranks = _numbers(record, "ranks", location)
+
     tokens = record.get("tokens")
     if tokens is not None and not isinstance(tokens, (list, np.ndarray)):
         raise InputError(
             f"'tokens' is {tokens!r:.80}, expected a list of texts", location
         )
     tokens = () if tokens is None else tuple(tokens)
+
     if not len(values):
         raise InputError("the reference has no tokens; expected at least END", location)
     if len(ranks) != len(values) or (tokens and len(tokens) != len(values)):
@@ -192,24 +205,19 @@ def _token_scores(record: Mapping[str, Any], location: str) -> TokenScores:
             "tokens",
             location,
         )
+
     if names[0] == "probabilities":
-        _check(
-            ~((values >= 0) & (values <= 1)),
-            values,
-            "probability",
-            "a number in [0, 1]",
-            location,
-        )
+        wrong = ~((values >= 0) & (values <= 1))
+        _check(wrong, values, "probability", "a number in [0, 1]", location)
         with np.errstate(divide="ignore"):
             values = np.log(values)
     else:
-        _check(
-            ~(values <= 0), values, "log-probability", "a number of at most 0", location
-        )
+        wrong = ~(values <= 0)
+        _check(wrong, values, "log-probability", "a number of at most 0", location)
+
     valid = (ranks >= 0) & (ranks < 2**53) & (ranks == np.floor(ranks))
-    _check(
-        ~valid, ranks, "rank", "an integer of at least 0 (0 = most probable)", location
-    )
+    expected = "an integer of at least 0 (0 = most probable)"
+    _check(~valid, ranks, "rank", expected, location)
     return TokenScores(values, ranks.astype(np.int64), tokens)
 
 
@@ -233,6 +241,7 @@ def _numbers(record: Mapping[str, Any], name: str, location: str) -> np.ndarray:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         array = None
+
     if (
         array is None
         or array.ndim != 1

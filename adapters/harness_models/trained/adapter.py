@@ -13,14 +13,15 @@ from harness.contracts import PathParam
 from harness.errors import HarnessError, did_you_mean
 from harness.files.yaml_source import Located
 from harness.registry import current, parameters
-from harness_models.shared.training.model_cache import get_or_train, model_key
+from harness_models.shared.training.model_cache import get_or_train
+from harness_models.shared.training.model_key import model_key
 from harness_models.shared.training.recipe import (
     Trainer,
     load_trainer,
     read_recipe,
     recipe_from,
 )
-from harness_models.wrappers.adapter import Wrapper
+from harness_models.wrappers.wrapper import Wrapper
 
 
 class Trained(Wrapper):
@@ -28,7 +29,7 @@ class Trained(Wrapper):
 
     The recipe is checked by the constructor. The training (seconds to minutes) starts
     when the weights are first needed. The weights are stored in the user's cache; the
-    key (:func:`~harness_models.shared.training.model_cache.model_key`) is made from the
+    key (:func:`~harness_models.shared.training.model_key.model_key`) is made from the
     format version of the trainer, the recipe, the contents of the files that it names,
     and the version of the A3DS renderer.
 
@@ -64,20 +65,22 @@ class Trained(Wrapper):
         self.params = dict(params or {})
         self.system = trainer or model
         self._check()
+
         if (recipe is None) == (reward is None or "checkpoint" not in reward):
             raise HarnessError(
                 "trained: give a recipe, or a reward with a checkpoint from which it "
                 "starts"
             )
+
         self.recipe: Any = None
         if recipe is not None:
             self._trainer = load_trainer(self.system)
             kind = self._trainer.recipe
-            self.recipe = (
-                read_recipe(recipe, kind)
-                if isinstance(recipe, str)
-                else self._recipe(recipe, kind, "recipe")
-            )
+            if isinstance(recipe, str):
+                self.recipe = read_recipe(recipe, kind)
+            else:
+                self.recipe = self._recipe(recipe, kind, "recipe")
+
         self.reward: Any = None
         if reward is not None:
             # imports torch
@@ -99,6 +102,7 @@ class Trained(Wrapper):
             raise HarnessError(
                 f"trained: the adapter '{self.name}' has no parameter 'checkpoint'"
             )
+
         for name in self.params:
             if name == "checkpoint":
                 raise HarnessError(
@@ -166,6 +170,7 @@ class Trained(Wrapper):
         if any(folder.iterdir()) and not has_run(folder):
             shutil.rmtree(folder)  # killed before the first state was saved
             folder.mkdir()
+
         epoch = 0
 
         def report(row: Mapping[str, Any]) -> None:
@@ -192,7 +197,6 @@ class Trained(Wrapper):
             )
         return self._model
 
-    # ------------------------------------------------------------------ forwarded to the model
     def fingerprint(self) -> str:
         """Return the fingerprint of the model.
 

@@ -22,20 +22,19 @@ from harness.contracts import (
     TokenScores,
 )
 from harness.errors import HarnessError, InputError
-from harness_models.shared.decoding.batches import Replica, check_batch_size, spread
+from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.decoding.types import reorder
-from harness_models.shared.weights.checkpoints import file_fingerprint
-from harness_models.transformers.inputs import InputBuilder, InputSettings
-from harness_models.transformers.loading import (
-    KINDS,
-    LoadedModel,
+from harness_models.shared.decoding.replicas import Replica, spread
+from harness_models.shared.decoding.states import reorder
+from harness_models.shared.weights.fingerprints import file_fingerprint
+from harness_models.transformers.devices import (
     devices_of,
-    load_model,
-    model_folder,
     number_format,
     visible_devices,
 )
+from harness_models.transformers.hub import model_folder
+from harness_models.transformers.inputs import InputBuilder, InputSettings
+from harness_models.transformers.loading import KINDS, LoadedModel, load_model
 from harness_models.transformers.steps import (
     BlipStep,
     CausalStep,
@@ -79,7 +78,7 @@ class Transformers(LeftToRight):
     frames, frame_choice
         Number of frames of a video (default: that of the model's configuration, else
         8), and ``uniform`` or ``key``; see
-        :func:`~harness_models.shared.media.video_frames`.
+        :func:`~harness_models.shared.media.video.video_frames`.
     max_length
         Maximum number of tokens of a caption if the decoding gives none.
     batch_size
@@ -132,13 +131,14 @@ class Transformers(LeftToRight):
                 f"transformers: kind is auto or one of {', '.join(KINDS)}; "
                 f"found {kind!r}"
             )
+
         self.batch_size = check_batch_size(batch_size)
         self.devices = devices_of(device) if device_map is None else ["cpu"]
         self.source = model_folder(model, revision, code=trust_remote_code)
         self.folder = self.source.path
-        self.dtype = number_format(
-            dtype, visible_devices()[0] if device_map is not None else self.devices[0]
-        )
+        first_device = self.devices[0] if device_map is None else visible_devices()[0]
+        self.dtype = number_format(dtype, first_device)
+
         placed = [
             load_model(
                 str(self.folder),
@@ -151,20 +151,22 @@ class Transformers(LeftToRight):
             )
             for device_name in self.devices
         ]
+
         loaded = placed[0]
         self.kind = loaded.kind
         self.max_length = max_length
         self.prompt = (
             prompt if prompt is not None else "" if loaded.media else "{source}"
         )
-        template = getattr(loaded.processor, "chat_template", None) or getattr(
-            loaded.tokenizer, "chat_template", None
-        )
+
+        template = getattr(loaded.processor, "chat_template", None)
+        template = template or getattr(loaded.tokenizer, "chat_template", None)
         self.chat = bool(template) if chat is None else chat
         if self.chat and not template:
             raise HarnessError(
                 f"transformers: chat is true, but {model} has no chat template"
             )
+
         self.settings = InputSettings(
             self.prompt,
             self.chat,
@@ -174,6 +176,7 @@ class Transformers(LeftToRight):
             frames,
             frame_choice,
         )
+
         self._place(loaded)
         self.stop = self._stop()
         self._settings = {
@@ -185,6 +188,7 @@ class Transformers(LeftToRight):
             "length": max_length,
             **self._media_settings(),
         }
+
         self._replicas: list[Transformers] = []
         if len(placed) > 1:
             self._replicas = [self._copy(device_name) for device_name in placed]
@@ -231,31 +235,28 @@ class Transformers(LeftToRight):
             return BlipStep(model)
         if self.blip2:
             language = model.language_model
-            return (
-                EncoderDecoderStep(language)
-                if language.config.is_encoder_decoder
-                else PromptedStep(language)
-            )
-        return (
-            EncoderDecoderStep(model)
-            if model.config.is_encoder_decoder
-            else CausalStep(model)
-        )
+            if language.config.is_encoder_decoder:
+                return EncoderDecoderStep(language)
+            return PromptedStep(language)
+
+        if model.config.is_encoder_decoder:
+            return EncoderDecoderStep(model)
+        return CausalStep(model)
 
     def _setting(self, *names: str) -> Any:
         """Return the first value that is set in the generation configuration or a
         configuration of the model.
         """
         model = self.loaded.model
+        language = getattr(model, "language_model", None)
         configurations = [
             getattr(model, "generation_config", None),
             model.config,
             getattr(model.config, "decoder", None),
+            getattr(model.config, "text_config", None),
+            getattr(language, "generation_config", None),
         ]
-        configurations.append(getattr(model.config, "text_config", None))
-        configurations.append(
-            getattr(getattr(model, "language_model", None), "generation_config", None)
-        )
+
         for name in names:
             for configuration in configurations:
                 value = getattr(configuration, name, None)
@@ -269,13 +270,9 @@ class Transformers(LeftToRight):
         ids = self._setting("eos_token_id")
         if ids is None:
             ids = self.tokenizer.eos_token_id
-        return (
-            ()
-            if ids is None
-            else tuple(ids)
-            if isinstance(ids, (list, tuple))
-            else (int(ids),)
-        )
+        if ids is None:
+            return ()
+        return tuple(ids) if isinstance(ids, (list, tuple)) else (int(ids),)
 
     def describe(self) -> dict[str, Any]:
         """Return name, commit on the hub, number format and devices of the model."""
@@ -294,7 +291,6 @@ class Transformers(LeftToRight):
         sizes = [adapter.batches.current for adapter in self._replicas or [self]]
         return {**super().timings(), "batch_size": min(sizes), "devices": self.devices}
 
-    # ------------------------------------------------------------------ replicas
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
@@ -343,9 +339,9 @@ class Transformers(LeftToRight):
 
     def identify(self) -> str:
         """Return a hash of the model folder and the settings that change captions."""
-        return f"transformers-{file_fingerprint(self.folder)}-{json.dumps(self._settings, sort_keys=True)}"
+        settings = json.dumps(self._settings, sort_keys=True)
+        return f"transformers-{file_fingerprint(self.folder)}-{settings}"
 
-    # ------------------------------------------------------------------ inputs
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
         """Return the output of the processor for each example (a dict of tensors with
         one row), or a failure.
@@ -374,30 +370,25 @@ class Transformers(LeftToRight):
         for name, value in inputs[0].items():
             if isinstance(value, torch.Tensor):
                 stacked = torch.cat([item[name] for item in inputs])
-                together[name] = (
-                    stacked.to(device, dtype)
-                    if stacked.is_floating_point()
-                    else stacked.to(device)
-                )
+                stacked = stacked.to(device)
+                if stacked.is_floating_point():
+                    stacked = stacked.to(dtype)
+                together[name] = stacked
+
         rows = len(inputs)
         if self.blip2:
             return self._blip2_prefix(together)
         if isinstance(self.step, EncoderDecoderStep):
-            return Prefix(
-                self.step.start(together, self._start_tokens(rows).to(device))
-            )
+            start = self._start_tokens(rows).to(device)
+            return Prefix(self.step.start(together, start))
+
         if isinstance(self.step, BlipStep):
-            start = torch.full(
-                (rows, 1),
-                int(self.loaded.model.config.text_config.bos_token_id),
-                device=device,
-            )
+            first_id = int(self.loaded.model.config.text_config.bos_token_id)
+            start = torch.full((rows, 1), first_id, device=device)
             words = together.get("input_ids", start[:, :0])
-            return Prefix(
-                self.step.start(
-                    together["pixel_values"], torch.cat([start, words], dim=1)
-                )
-            )
+            tokens = torch.cat([start, words], dim=1)
+            return Prefix(self.step.start(together["pixel_values"], tokens))
+
         if together["input_ids"].shape[1] == 0:
             raise InputError("the prompt is empty: give prompt", str(self.folder))
         return Prefix({"inputs": together})
@@ -422,11 +413,11 @@ class Transformers(LeftToRight):
                 "the configuration names no decoder_start_token_id", str(self.folder)
             )
         forced = self._setting("forced_bos_token_id")
-        ids = (
-            [int(start)]
-            if forced is None or int(forced) == int(start)
-            else [int(start), int(forced)]
-        )
+
+        ids = [int(start)]
+        if forced is not None and int(forced) != int(start):
+            ids.append(int(forced))
+
         if self.builder.sound_only:
             ids += self._sound_prefix()
         return torch.tensor([ids]).expand(rows, -1)
@@ -447,7 +438,6 @@ class Transformers(LeftToRight):
         ]
         return [int(token) for token in ids if token is not None]
 
-    # ------------------------------------------------------------------ text
     def to_text(self, ids: list[int]) -> str:
         """Return the text of token ids without special tokens."""
         return self.tokenizer.decode(ids, skip_special_tokens=True).strip()

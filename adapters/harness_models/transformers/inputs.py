@@ -16,14 +16,12 @@ from harness.errors import HarnessError, InputError, MissingExtra
 from harness.files.media import media_label
 from harness_models.shared.inputs.pictures import COLUMN_OF_MEDIA, open_picture
 from harness_models.shared.inputs.prompts import fill_prompt
-from harness_models.shared.media import (
+from harness_models.shared.media.kinds import Medium, kind_of_name, media_path
+from harness_models.shared.media.sound import read_sound
+from harness_models.shared.media.video import (
     CHOICES,
     Frames,
-    Medium,
     check_frames,
-    kind_of_name,
-    media_path,
-    read_sound,
     video_frames,
 )
 from harness_models.transformers.loading import LoadedModel
@@ -74,6 +72,7 @@ class InputBuilder:
         self.settings = settings
         self.where = model_name
         self.media = loaded.media
+
         if settings.medium not in ("auto", *MEDIA):
             raise HarnessError(
                 f"transformers: medium is auto or one of {', '.join(MEDIA)}; "
@@ -86,6 +85,7 @@ class InputBuilder:
                 f"transformers: {model_name} reads {reads}, not {settings.medium}",
                 parameter="medium",
             )
+
         self.frames = (
             settings.frames if settings.frames is not None else self._usual_frames()
         )
@@ -132,7 +132,6 @@ class InputBuilder:
         token = getattr(self.loaded.processor, f"{medium}_token", None)
         return token if isinstance(token, str) else None
 
-    # ------------------------------------------------------------------ one example
     def build(self, example: Example) -> Any:
         """Return the output of the processor for an example (a dict of tensors with one
         row), or a failure.
@@ -141,21 +140,20 @@ class InputBuilder:
         model.
         """
         if not self.media:
-            text = self.text(example)
-            return dict(
-                self.loaded.tokenizer(
-                    text, return_tensors="pt", add_special_tokens=not self.settings.chat
-                )
+            tokens = self.loaded.tokenizer(
+                self.text(example),
+                return_tensors="pt",
+                add_special_tokens=not self.settings.chat,
             )
+            return dict(tokens)
+
         medium = self._medium(example)
         if isinstance(medium, Failure):
             return medium
         content = self._content(example, medium)
-        return (
-            content
-            if isinstance(content, Failure)
-            else self._process(example, medium, content)
-        )
+        if isinstance(content, Failure):
+            return content
+        return self._process(example, medium, content)
 
     def _medium(self, example: Example) -> str | Failure:
         if self.settings.medium != "auto":
@@ -186,14 +184,12 @@ class InputBuilder:
         """Return the image, the frames or the samples of an example, or a failure."""
         if medium == "image":
             return open_picture(example, self.settings.folder)
+
         if example.media is None:
             return Failure(f"the example names no {medium}; {COLUMN_OF_MEDIA}")
         try:
-            path = media_path(
-                example.media,
-                self.settings.folder,
-                "video" if medium == "video" else "audio",
-            )
+            kind = "video" if medium == "video" else "audio"
+            path = media_path(example.media, self.settings.folder, kind)
             if medium == "video":
                 return video_frames(path, self.frames, self.settings.frame_choice)
             return read_sound(path, self.sampling_rate)
@@ -226,12 +222,13 @@ class InputBuilder:
             return _sound_features(
                 self.loaded.processor.feature_extractor, content, self.sampling_rate
             )
+
         as_images = medium == "video" and "video" not in self.media
-        text = self.text(
-            example, "image" if as_images else medium, self.frames if as_images else 1
-        )
-        self._needs_token("image" if as_images else medium, text)
+        kind = "image" if as_images else medium
+        text = self.text(example, kind, self.frames if as_images else 1)
+        self._needs_token(kind, text)
         arguments = self._arguments(medium, content, as_images)
+
         try:
             inputs = dict(
                 self.loaded.processor(
@@ -244,6 +241,8 @@ class InputBuilder:
                 f"the processor of the model rejects example '{example.id}': {line}",
                 self.where,
             ) from error
+
+        # GIT takes the frames of one video as a batch of images.
         if isinstance(content, Frames) and self.loaded.model.config.model_type == "git":
             inputs["pixel_values"] = inputs["pixel_values"][None]
         return inputs
@@ -256,6 +255,7 @@ class InputBuilder:
             return {"audio": [content], "sampling_rate": self.sampling_rate}
         if as_images or getattr(self.loaded.processor, "video_processor", None) is None:
             return {"images": list(content.images)}
+
         frames = np.stack([np.asarray(image) for image in content.images])
         metadata = {
             "total_num_frames": content.total,
@@ -265,16 +265,14 @@ class InputBuilder:
             "height": frames.shape[1],
             "width": frames.shape[2],
         }
+
         options: dict[str, Any] = {
             "do_sample_frames": False,
             "video_metadata": [metadata],
         }
-        if (
-            "return_metadata"
-            in inspect.signature(
-                type(self.loaded.processor.video_processor).__call__
-            ).parameters
-        ):
+
+        call = type(self.loaded.processor.video_processor).__call__
+        if "return_metadata" in inspect.signature(call).parameters:
             options["return_metadata"] = False
         return {"videos": [frames], "videos_kwargs": options}
 
@@ -307,7 +305,6 @@ class InputBuilder:
             self.where,
         )
 
-    # ------------------------------------------------------------------ text
     def text(self, example: Example, medium: str = "image", count: int = 1) -> str:
         """Return the prompt of an example, through the chat template if there is one,
         with ``count`` places for a medium.
@@ -319,15 +316,18 @@ class InputBuilder:
         text = fill_prompt(self.settings.prompt, example)
         if not settings.chat:
             return text
+
         content: Any = text
         system: Any = settings.system
         if self.media:
             content = [*[{"type": medium}] * count, *_part(text)]
             system = _part(system)
-        messages: list[dict[str, Any]] = (
-            [{"role": "system", "content": system}] if system else []
-        )
+
+        messages: list[dict[str, Any]] = []
+        if system:
+            messages.append({"role": "system", "content": system})
         messages.append({"role": "user", "content": content})
+
         owner = self.loaded.processor if self.media else self.loaded.tokenizer
         return owner.apply_chat_template(
             messages, add_generation_prompt=True, tokenize=False

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from harness.errors import HarnessError
-from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.decoding.states import select_rows
 
 
 class _Watched:
@@ -112,9 +112,11 @@ class CausalStep(_Watched):
                 state["length"], state["length"] + tokens.shape[1], device=tokens.device
             )
             more["position_ids"] = positions.expand(tokens.shape)
+
         out = self.model(
             input_ids=tokens, past_key_values=state["past"], use_cache=True, **more
         )
+
         after = {
             "past": out.past_key_values,
             "length": state["length"] + tokens.shape[1],
@@ -221,27 +223,26 @@ def blip2_embeddings(model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tenso
     The image queries replace the image tokens of ``input_ids`` (R, T); without such
     tokens (older processors) they precede the words.
     """
-    patches = model.vision_model(
-        pixel_values=inputs["pixel_values"], return_dict=True
-    ).last_hidden_state
-    queries = model.qformer(
+    seen = model.vision_model(pixel_values=inputs["pixel_values"], return_dict=True)
+    patches = seen.last_hidden_state
+    every_patch = torch.ones(patches.shape[:2], dtype=torch.long, device=patches.device)
+    read = model.qformer(
         query_embeds=model.query_tokens.expand(len(patches), -1, -1),
         encoder_hidden_states=patches,
-        encoder_attention_mask=torch.ones(
-            patches.shape[:2], dtype=torch.long, device=patches.device
-        ),
+        encoder_attention_mask=every_patch,
         return_dict=True,
-    ).last_hidden_state
+    )
+    queries = read.last_hidden_state
+
     words = model.get_input_embeddings()(inputs["input_ids"])
     image = model.language_projection(queries.to(patches.dtype)).to(words.dtype)
     token = getattr(model.config, "image_token_id", None) or getattr(
         model.config, "image_token_index", None
     )
-    here = (
-        inputs["input_ids"] == token
-        if token is not None
-        else torch.zeros_like(inputs["input_ids"], dtype=torch.bool)
-    )
+
+    here = torch.zeros_like(inputs["input_ids"], dtype=torch.bool)
+    if token is not None:
+        here = inputs["input_ids"] == token
     if not bool(here.any()):
         return torch.cat([image, words], dim=1)
     return words.masked_scatter(here[..., None], image)
@@ -263,10 +264,8 @@ class PromptedStep(_Watched):
                 attention_mask=self._all(prefix, prefix.shape[1]),
                 use_cache=True,
             )
-            return out.logits[:, -1].float(), {
-                "past": out.past_key_values,
-                "length": prefix.shape[1],
-            }
+            after = {"past": out.past_key_values, "length": prefix.shape[1]}
+            return out.logits[:, -1].float(), after
         return super().__call__(tokens, state)
 
     def advance(

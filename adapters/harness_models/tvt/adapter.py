@@ -13,10 +13,11 @@ from harness.contracts import Example, PathParam, TaskView
 from harness.errors import InputError
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.decoding.types import select_rows
-from harness_models.shared.inputs.videos import collate, open_views
+from harness_models.shared.decoding.states import select_rows
+from harness_models.shared.inputs.views import collate, open_views
 from harness_models.shared.weights.checkpoint_config import weight_files
-from harness_models.shared.weights.checkpoints import file_fingerprint, load_checkpoint
+from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.shared.weights.fingerprints import file_fingerprint
 from harness_models.tvt.model import BOS, EOS, Tvt, TvtStep, TvtWords
 
 LONGEST_REFERENCE = 512
@@ -33,7 +34,7 @@ class TvtAdapter(LeftToRight):
     checkpoint
         Folder of the run.
     features
-        Source of the views as :func:`harness_models.shared.inputs.videos.open_views`
+        Source of the views as :func:`harness_models.shared.inputs.views.open_views`
         takes it (default: as in training).
     batch_size
         Number of examples per batch, or ``auto``.
@@ -60,15 +61,18 @@ class TvtAdapter(LeftToRight):
         self.device = torch.device(device)
         self.model = Tvt.from_checkpoint(self.path).to(self.device)
         self.words = TvtWords(loaded.words())
+
         source = features if features is not None else loaded.settings.get("features")
         self.views = open_views(source)
         expected = dict(self.model.sizes.views)
+
         if {name: self.views.widths.get(name) for name in expected} != expected:
             raise InputError(
                 f"the checkpoint takes the views {expected}, "
                 f"the features are {dict(self.views.widths)}",
                 str(self.path),
             )
+
         self.step = TvtStep(self.model)
         self.stop = (EOS,)
         self.max_length = self.model.sizes.max_length
@@ -78,9 +82,8 @@ class TvtAdapter(LeftToRight):
         """Return a name that depends on the weights and the features."""
         weights = file_fingerprint(*weight_files(self.path))
         sources = [file.path for file in getattr(self.views, "files", {}).values()]
-        return json.dumps(
-            f"tvt-{weights}-{file_fingerprint(*sources) if sources else self.views.name}"
-        )
+        features = file_fingerprint(*sources) if sources else self.views.name
+        return json.dumps(f"tvt-{weights}-{features}")
 
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without features; features of rendered

@@ -26,9 +26,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from harness.errors import HarnessError, InputError
-from harness_models.shared.tokenisers import WordList
+from harness_models.shared.tokenisers.word_list import WordList
 from harness_models.shared.weights.checkpoint_config import read_config
-from harness_models.shared.weights.checkpoints import load_checkpoint, load_strictly
+from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.shared.weights.strict_loading import load_strictly
 
 PAD, BOS, EOS, UNK = range(4)
 """Ids of the special words."""
@@ -202,11 +203,11 @@ class Fusion(nn.Module):
             ],
             dim=2,
         )  # (R, T, views, width)
+
         if self.weigh is None:
             return results.sum(2)
-        scores = self.weigh["score"](
-            torch.tanh(self.weigh["state"](x)[:, :, None] + self.weigh["view"](results))
-        )
+        hidden = self.weigh["state"](x)[:, :, None] + self.weigh["view"](results)
+        scores = self.weigh["score"](torch.tanh(hidden))
         return (scores.softmax(2) * results).sum(2)
 
 
@@ -290,26 +291,20 @@ class Tvt(nn.Module):
     def __init__(self, sizes: TvtSizes) -> None:
         super().__init__()
         self.sizes = sizes
+
         self.views = nn.ModuleDict(
             {name: ViewInput(size, sizes.width) for name, size in sizes.views.items()}
         )
-        self.encoders = nn.ModuleDict(
-            {
-                name: nn.ModuleList(
-                    EncoderLayer(sizes) for _ in range(sizes.encoder_layers)
-                )
-                for name in sizes.views
-            }
-        )
+        self.encoders = nn.ModuleDict()
+        for name in sizes.views:
+            layers = [EncoderLayer(sizes) for _ in range(sizes.encoder_layers)]
+            self.encoders[name] = nn.ModuleList(layers)
+
         self.words = nn.Embedding(sizes.vocabulary, sizes.width, padding_idx=PAD)
         nn.init.normal_(self.words.weight, std=sizes.width**-0.5)
-        self.decoder = nn.ModuleDict(
-            {
-                "layers": nn.ModuleList(
-                    DecoderLayer(sizes) for _ in range(sizes.decoder_layers)
-                )
-            }
-        )
+        layers = [DecoderLayer(sizes) for _ in range(sizes.decoder_layers)]
+        self.decoder = nn.ModuleDict({"layers": nn.ModuleList(layers)})
+
         self.norm = nn.LayerNorm(sizes.width)
         self.head = nn.Linear(sizes.width, sizes.vocabulary)
         self.drop = nn.Dropout(sizes.dropout)
@@ -326,6 +321,7 @@ class Tvt(nn.Module):
         """
         checkpoint = load_checkpoint(path)
         settings = {**checkpoint.settings, **read_config(config)}
+
         if "sizes" not in settings:
             checkpoint.shape("head.weight", "TVT")
             raise InputError(
@@ -338,6 +334,7 @@ class Tvt(nn.Module):
                 f"the sizes in the configuration do not fit: {error}",
                 str(checkpoint.path),
             ) from error
+
         model = cls(sizes)
         load_strictly(model, checkpoint, "TVT")
         return model
@@ -367,6 +364,7 @@ class Tvt(nn.Module):
             for layer in self.encoders[name]:  # type: ignore[union-attr]
                 x = layer(x, masks[name][:, None, None])
             memory[name] = x
+
         layers: Any = self.decoder["layers"]
         pairs = tuple(
             {
@@ -387,9 +385,12 @@ class Tvt(nn.Module):
         length = tokens.shape[1]
         positions = sinusoids(before + length, self.sizes.width, tokens.device)[before:]
         x = self.drop(self.words(tokens) * math.sqrt(self.sizes.width) + positions)
+
         causal = torch.ones(
             length, before + length, dtype=torch.bool, device=tokens.device
-        ).tril(before)
+        )
+        causal = causal.tril(before)
+
         layers: Any = self.decoder["layers"]
         past = []
         for i, layer in enumerate(layers):
@@ -401,11 +402,9 @@ class Tvt(nn.Module):
                 state["masks"],
             )
             past.append(pair)
-        return self.head(self.norm(x)), {
-            **state,
-            "past": tuple(past),
-            "length": before + length,
-        }
+
+        after = {**state, "past": tuple(past), "length": before + length}
+        return self.head(self.norm(x)), after
 
     def forward(
         self,

@@ -18,16 +18,15 @@ import numpy as np
 import torch
 
 from harness.contracts.parameters import Count
-from harness_models.shared.inputs.videos import collate, open_views
-from harness_models.shared.layers import Standardiser
-from harness_models.shared.tokenisers import frequent_words
+from harness_models.shared.inputs.views import collate, open_views
+from harness_models.shared.standardiser import Standardiser
+from harness_models.shared.tokenisers.word_list import frequent_words
+from harness_models.shared.training.caption_tokens import pad_rows, token_loss
 from harness_models.shared.training.caption_training import (
     CaptionRecipe,
     CaptionTraining,
-    pad_rows,
-    token_loss,
 )
-from harness_models.shared.training.recipe import recipe_command
+from harness_models.shared.training.recipe_command import recipe_command
 from harness_models.shared.training.reward_training import reward_command
 from harness_models.tvt.model import BOS, EOS, PAD, SPECIAL, Tvt, TvtSizes, TvtWords
 
@@ -87,12 +86,12 @@ class TvtTraining(CaptionTraining):
         model = Tvt(
             TvtSizes(views=self.views.widths, vocabulary=len(self.words), **sizes)
         )
-        for name, view in model.views.items():
-            standard = Standardiser.fit(
-                np.concatenate([row[name] for row in self.rows.values()])
-            )
-            view.mean.copy_(standard.mean)  # type: ignore[union-attr, operator]
-            view.deviation.copy_(standard.deviation)  # type: ignore[union-attr, operator]
+        views: Any = model.views
+        for name, view in views.items():
+            rows = np.concatenate([row[name] for row in self.rows.values()])
+            standard = Standardiser.fit(rows)
+            view.mean.copy_(standard.mean)
+            view.deviation.copy_(standard.deviation)
         return model
 
     def batch_loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:

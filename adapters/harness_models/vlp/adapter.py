@@ -14,17 +14,18 @@ from harness.contracts import Example, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.tokenisers import WordPiece
+from harness_models.shared.tokenisers.wordpiece import WordPiece
 from harness_models.shared.weights.checkpoint_config import (
     config_beside,
     read_config,
     torch_dtype,
     weight_files,
 )
-from harness_models.shared.weights.checkpoints import file_fingerprint
-from harness_models.vlp.authors import STRATEGIES
+from harness_models.shared.weights.fingerprints import file_fingerprint
+from harness_models.vlp.authors_search import STRATEGIES
 from harness_models.vlp.model import Vlp, VlpStep
-from harness_models.vlp.regions import RegionFiles, Regions, open_regions
+from harness_models.vlp.region_sources import open_regions
+from harness_models.vlp.regions import RegionFiles, Regions
 
 MAX_LENGTH = 20
 REGIONS = 100
@@ -87,18 +88,15 @@ class VlpAdapter(LeftToRight):
             raise HarnessError(
                 "vlp needs features: region features by image (see 'harness show vlp')"
             )
+
         try:
-            self.words = WordPiece(
-                vocabulary
-                if vocabulary is not None
-                else path
-                if path.is_dir()
-                else path.parent
-            )
+            folder = path if path.is_dir() else path.parent
+            self.words = WordPiece(vocabulary if vocabulary is not None else folder)
         except InputError:
             # report a checkpoint of another architecture first
             Vlp.from_checkpoint(path, config)
             raise
+
         settings = {"special_ids": self.words.special(), **read_config(config)}
         self.model = Vlp.from_checkpoint(self.checkpoint, settings)
         if len(self.words) != self.model.sizes.bert.vocabulary:
@@ -107,10 +105,11 @@ class VlpAdapter(LeftToRight):
                 f"{self.model.sizes.bert.vocabulary}",
                 str(self.words.path),
             )
-        self.regions = open_regions(
-            features if features is not None else beside["features"], boxes
-        )
+
+        source = features if features is not None else beside["features"]
+        self.regions = open_regions(source, boxes)
         self.context = 2 + int(beside.get("regions", REGIONS))
+
         self.device = torch.device(device)
         self.model.to(self.device, torch_dtype(dtype))
         self.step = VlpStep(self.model)
@@ -162,19 +161,18 @@ class VlpAdapter(LeftToRight):
                     f"the checkpoint takes {expected[0]} and {expected[1]}",
                     self.regions.name,
                 )
+
         if len(shapes) > 1:
             raise InputError(
                 "images differ in their number of regions: "
                 f"{sorted(s[0][0] for s in shapes)}",
                 self.regions.name,
             )
-        regions = torch.from_numpy(np.stack([item.features for item in inputs])).to(
-            self.device
-        )
-        geometry = torch.from_numpy(np.stack([item.geometry for item in inputs])).to(
-            self.device
-        )
-        return Prefix(self.model.context(regions, geometry))
+
+        regions = torch.from_numpy(np.stack([item.features for item in inputs]))
+        geometry = torch.from_numpy(np.stack([item.geometry for item in inputs]))
+        context = self.model.context(regions.to(self.device), geometry.to(self.device))
+        return Prefix(context)
 
     def to_text(self, ids: list[int]) -> str:
         """Return the text of token ids up to the first [PAD],

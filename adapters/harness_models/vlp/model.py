@@ -23,20 +23,20 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from harness_models.shared.layers import KeyValues, Linear
+from harness_models.shared.key_values import KeyValues
+from harness_models.shared.layers import Linear
 from harness_models.shared.weights.checkpoint_config import read_config
-from harness_models.shared.weights.checkpoints import (
-    Checkpoint,
-    load_checkpoint,
-    load_strictly,
-)
-from harness_models.vlp.authors import (
+from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint
+from harness_models.shared.weights.strict_loading import load_strictly
+from harness_models.vlp.bert import Bert, Head
+from harness_models.vlp.checkpoint_layout import (
     UNUSED,
     renamed_tensors,
     resized_positions,
     sizes_of,
 )
-from harness_models.vlp.bert import Bert, Context, Head, VlpSizes
+from harness_models.vlp.context import Context
+from harness_models.vlp.sizes import VlpSizes
 
 __all__ = ["Vlp", "VlpSizes", "VlpState", "VlpStep"]
 _ROOM = 24
@@ -61,6 +61,7 @@ class Vlp(nn.Module):
         width = sizes.bert.width
         self.bert = Bert(sizes.bert)
         self.cls = Head(sizes.bert)
+
         self.vis_embed = nn.Sequential(
             Linear(sizes.region, sizes.hidden),
             nn.ReLU(),
@@ -71,6 +72,7 @@ class Vlp(nn.Module):
         self.vis_pe_embed = nn.Sequential(
             Linear(sizes.geometry, width), nn.ReLU(), nn.Dropout(sizes.bert.dropout)
         )
+
         self.segments = (4, 5) if sizes.new_segment_ids else (0, 1)
 
     @classmethod
@@ -98,12 +100,15 @@ class Vlp(nn.Module):
         loaded = load_checkpoint(path)
         settings = {**loaded.settings, **read_config(config)}
         settings = {**settings, **settings.get("bert_config", {})}
+
         tensors = resized_positions(
             renamed_tensors(loaded.tensors), settings.get("max_position_embeddings")
         )
         checkpoint = Checkpoint(tensors, loaded.settings, loaded.path)
         sizes = sizes_of(checkpoint, settings)
+
         model = cls(sizes)
+
         words = "bert.embeddings.word_embeddings.weight"
         head = "cls.predictions.decoder.weight"
         if head not in tensors:
@@ -117,7 +122,6 @@ class Vlp(nn.Module):
         )
         return model
 
-    # ------------------------------------------------------------------ context and slots
     def context(self, regions: torch.Tensor, geometry: torch.Tensor) -> Context:
         """Return keys and values of the context, for regions (B, n, region) and their
         geometry vectors (B, n, geometry).
@@ -142,19 +146,17 @@ class Vlp(nn.Module):
         dtype = table.LayerNorm.weight.dtype
         words = table.word_embeddings.weight
         positions = table.position_embeddings.weight
+
+        # The regions stand between [CLS] and [SEP], which keep BERT's vectors.
         rows, count = regions.shape[:2]
         ends = words[[ids["[CLS]"], ids["[SEP]"]]].expand(rows, 2, -1)
         end_positions = positions[[0, count + 1]].expand(rows, 2, -1)
-        x = torch.cat(
-            [ends[:, :1], self.vis_embed(regions.to(dtype)), ends[:, 1:]], dim=1
-        )
+
+        inner = self.vis_embed(regions.to(dtype))
+        x = torch.cat([ends[:, :1], inner, ends[:, 1:]], dim=1)
+        places = self.vis_pe_embed(geometry.to(dtype))
         position_vectors = torch.cat(
-            [
-                end_positions[:, :1],
-                self.vis_pe_embed(geometry.to(dtype)),
-                end_positions[:, 1:],
-            ],
-            dim=1,
+            [end_positions[:, :1], places, end_positions[:, 1:]], dim=1
         )
         return self.bert.embed(x, position_vectors, self.segments[0])
 
@@ -190,15 +192,13 @@ class Vlp(nn.Module):
         # Rows are the attending slots: T - 1 words, then T masks; columns the attended
         # ones. A word sees the words up to itself, a mask the words before it and
         # itself; no word sees a mask.
-        before = torch.ones(length, length - 1, dtype=torch.bool, device=device).tril(
-            -1
-        )
+        before = torch.ones(length, length - 1, dtype=torch.bool, device=device)
+        before = before.tril(-1)
         itself = torch.eye(length, dtype=torch.bool, device=device)
         words = torch.cat([before[1:], torch.zeros_like(itself[1:])], dim=1)
         mask = torch.cat([words, torch.cat([before, itself], dim=1)])
         return self.cls(self.bert(x, context, None, mask, first=length - 1))
 
-    # ------------------------------------------------------------------ training: masks in the slots of the words
     def left_to_right(
         self,
         tokens: torch.Tensor,
@@ -270,7 +270,7 @@ class VlpStep:
     """Decoder step of VLP: the last word takes its slot,
     and a [MASK] after it predicts the next word.
 
-    The first state is a :class:`~harness_models.vlp.bert.Context`.
+    The first state is a :class:`~harness_models.vlp.context.Context`.
     """
 
     def __init__(self, model: Vlp) -> None:
@@ -299,9 +299,8 @@ class VlpStep:
         before = text.length
         mask = None
         if width > 1:
-            mask = torch.ones(
-                width, before + width, dtype=torch.bool, device=device
-            ).tril(before)
+            mask = torch.ones(width, before + width, dtype=torch.bool, device=device)
+            mask = mask.tril(before)
         start = len(context) + before
         x = model.embed_text(slots, torch.arange(start, start + width, device=device))
         hidden = model.bert(x, context, text, mask, first=width - 1)

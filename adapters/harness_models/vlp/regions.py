@@ -1,22 +1,16 @@
-"""Regions of images for VLP: files in the published layouts, windows of rendered
-scenes, and the choice between them.
-"""
+"""Regions of images for VLP, from files in the published layouts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from harness.contracts import Example
-from harness.errors import HarnessError, InputError, require
+from harness.errors import InputError, require
 from harness.files.streams import readable
-from harness_models.shared.inputs.features import from_scenes, scene_of
-from harness_tasks.a3ds.networks import WIDTHS, EfficientNetLite0
-from harness_tasks.a3ds.render import SIZE, VERSION, render
 
 EPS = 1e-5
 
@@ -71,7 +65,8 @@ class Regions:
     """Regions of one image."""
 
     features: np.ndarray
-    """Region features (n, region); the published ones are fc6 activations of width 2048.
+    """Region features (n, region); the published ones are fc6 activations of width
+    2048.
     """
     geometry: np.ndarray
     """Geometry vectors (n, geometry); the published width is 1607."""
@@ -100,6 +95,7 @@ class RegionFiles:
         self.path = Path(path)
         self.name = str(path)
         self.boxes = Path(boxes) if boxes is not None else None
+
         if self.path.suffix == ".npz":
             self.layout = "npz"
         elif self.path.is_dir():
@@ -112,6 +108,7 @@ class RegionFiles:
                 "or the prefix of <prefix>_feat<ddd>.h5 shards",
                 str(path),
             )
+
         if self.layout != "npz" and (self.boxes is None or not self.boxes.is_file()):
             raise InputError(
                 "region features need the h5 file of boxes (boxes: FILE)", str(path)
@@ -123,11 +120,9 @@ class RegionFiles:
         """Return the files that the features depend on, for fingerprints."""
         if self.layout == "npz":
             return [self.path]
-        paths = (
-            sorted(self.path.parent.glob(self.path.name + "_*.h5"))
-            if self.layout == "h5"
-            else [self.path]
-        )
+        paths = [self.path]
+        if self.layout == "h5":
+            paths = sorted(self.path.parent.glob(self.path.name + "_*.h5"))
         return [*paths, self.boxes] if self.boxes else paths
 
     def check(self, examples: Sequence[Example]) -> None:
@@ -141,6 +136,7 @@ class RegionFiles:
         """
         stem = Path(example.media).stem if example.media else example.id
         features, classes, boxes = self._arrays(stem, example)
+
         if (
             features.ndim != 2
             or not len(features) == len(classes) == len(boxes)
@@ -151,12 +147,12 @@ class RegionFiles:
                 f"classes {classes.shape} and boxes {boxes.shape} do not match",
                 str(self.path),
             )
+
         regions = Regions(
             np.asarray(features, dtype=np.float32), geometry(boxes, classes)
         )
-        if not (
-            np.isfinite(regions.features).all() and np.isfinite(regions.geometry).all()
-        ):
+        arrays = (regions.features, regions.geometry)
+        if not all(np.isfinite(array).all() for array in arrays):
             raise InputError(
                 f"the region features of example '{example.id}' contain NaN or "
                 "infinity",
@@ -182,6 +178,7 @@ class RegionFiles:
                     archive[f"{stem}.cls"],
                     archive[f"{stem}.bbox"],
                 )
+
         assert self.boxes is not None
         boxes = self._h5(self.boxes, stem, example)
         if self.layout == "npy":
@@ -195,6 +192,8 @@ class RegionFiles:
                     np.load(files[1], allow_pickle=False),
                     boxes,
                 )
+
+        # The shards are named by the last three digits of the image.
         digits = stem[-3:]
         feat, cls = (
             self.path.with_name(f"{self.path.name}_{kind}{digits}.h5")
@@ -216,156 +215,3 @@ class RegionFiles:
         return InputError(
             f"no region features '{stem}' for example '{example.id}'", str(file)
         )
-
-
-# --------------------------------------------------------------------------- scenes
-# Regions of rendered scenes: windows of the picture in place of a detector's boxes.
-#
-# The regions are the whole picture and ``grid`` x ``grid`` evenly spaced windows of
-# half its side. The feature of a region is the EfficientNet-lite0 feature of its
-# window, enlarged to the size of the picture; its box is the window. The shares of the
-# window's pixels by hue (12 steps) and grey take the place of class probabilities, and
-# the largest share takes the place of the score.
-HUES = 12
-_GREY = 40
-"""A pixel is grey if its largest and smallest colour values (0 to 255) differ by less
-than this.
-"""
-
-
-class SceneRegions:
-    """Regions of rendered A3DS scenes.
-
-    Parameters
-    ----------
-    grid
-        Number of windows along each side, 2 to 9.
-    view
-        Layer of the network: ``middle`` (640 numbers) or ``last`` (1280).
-    """
-
-    def __init__(self, grid: int = 3, view: str = "middle") -> None:
-        if not isinstance(grid, int) or not 2 <= grid <= 9:
-            raise HarnessError(
-                f"scenes: grid is a whole number of windows from 2 to 9; found {grid!r}"
-            )
-        self.network = EfficientNetLite0(view=view)
-        half = SIZE // 2
-        offsets = np.linspace(0, SIZE - half, grid).round().astype(int).tolist()
-        self.boxes = [
-            (0, 0, SIZE, SIZE),
-            *((x, y, x + half, y + half) for y in offsets for x in offsets),
-        ]
-        self.widths = (WIDTHS[view], 6 + HUES + 1)
-        """Widths of a region's feature and of its geometry vector."""
-        self.name = f"scenes:{VERSION}:efficientnet-lite0:{view}:{grid}"
-        self._cache: dict[int, Regions] = {}
-
-    def files(self) -> list[Path]:
-        """Return an empty list: the regions are computed."""
-        return []
-
-    def check(self, examples: Sequence[Example]) -> None:
-        """Compute the regions of all examples; raise
-        :class:`~harness.errors.InputError` for an example that names no scene.
-        """
-        self.fetch(scene_of(example) for example in examples)
-
-    def fetch(self, scenes: Iterable[int]) -> None:
-        """Compute and store the regions of scenes that are not stored yet."""
-        missing = sorted(set(scenes) - set(self._cache))
-        for start in range(0, len(missing), 16):
-            chunk = missing[start : start + 16]
-            self._cache.update(zip(chunk, self._regions(render(chunk))))
-
-    def read(self, example: Example) -> Regions:
-        """Return the regions of the example's scene, features (1 + grid^2, 640 or
-        1280).
-        """
-        scene = scene_of(example)
-        self.fetch([scene])
-        return self._cache[scene]
-
-    def _regions(self, pictures: np.ndarray) -> Iterable[Regions]:
-        """Yield the regions of each of the pictures (B, 64, 64, 3)."""
-        windows = [pictures[:, y1:y2, x1:x2] for x1, y1, x2, y2 in self.boxes]
-        enlarged = [
-            w.repeat(SIZE // w.shape[1], axis=1).repeat(SIZE // w.shape[2], axis=2)
-            for w in windows
-        ]
-        features = np.stack([self.network(window) for window in enlarged], axis=1)
-        classes = np.stack([hue_shares(window) for window in windows], axis=1)
-        for rows, shares in zip(features, classes):
-            best = shares.argmax(1)
-            boxes = np.column_stack([self.boxes, best, shares.max(1)]).astype(
-                np.float32
-            )
-            yield Regions(rows.astype(np.float32), geometry(boxes, shares))
-
-
-def hue_shares(pictures: np.ndarray) -> np.ndarray:
-    """Return the shares (B, 13) of the pixels of pictures (B, H, W, 3) uint8 by hue:
-    twelve steps from red, then grey.
-
-    Rows sum to 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> hue_shares(np.array([[[[255, 0, 0], [128, 128, 128]]]], dtype=np.uint8))[
-    ...     0, [0, 12]
-    ... ].tolist()
-    [0.5, 0.5]
-    """
-    flat = pictures.reshape(len(pictures), -1, 3).astype(np.int64)
-    high = flat.max(-1)
-    low = flat.min(-1)
-    spread = np.maximum(high - low, 1)
-    red, green, blue = np.moveaxis(flat, -1, 0)
-    hue = np.where(
-        high == red,
-        (green - blue) / spread % 6,
-        np.where(high == green, (blue - red) / spread + 2, (red - green) / spread + 4),
-    )  # sixths of the circle
-    step = np.where(
-        high - low < _GREY, HUES, (hue * (HUES / 6) + 0.5).astype(np.int64) % HUES
-    )
-    return np.stack([(step == value).mean(1) for value in range(HUES + 1)], axis=1)
-
-
-# --------------------------------------------------------------------------- region sources
-# Common interface of region sources, and the choice between files and rendered scenes.
-
-
-def open_regions(
-    features: Any, boxes: str | Path | None = None
-) -> RegionFiles | SceneRegions:
-    """Return the source that ``features`` specifies.
-
-    Parameters
-    ----------
-    features
-        Path as :class:`RegionFiles` takes it, ``{path, boxes}``, or
-        ``{scenes: {grid, view}}`` for rendered scenes.
-    boxes
-        h5 file of boxes, for a path.
-
-    Raises
-    ------
-    HarnessError
-        For any other value.
-    """
-    if isinstance(features, (str, Path)):
-        return RegionFiles(path=features, boxes=boxes)
-    if isinstance(features, Mapping) and set(features) == {"scenes"}:
-        return from_scenes(SceneRegions, features["scenes"])
-    if (
-        isinstance(features, Mapping)
-        and "path" in features
-        and set(features) <= {"path", "boxes"}
-    ):
-        return RegionFiles(**features)
-    raise HarnessError(
-        f"vlp: features is a path, {{path, boxes}}, or {{scenes: {{}}}}; "
-        f"found {features!r}"
-    )

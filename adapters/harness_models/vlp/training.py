@@ -19,168 +19,23 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from harness.contracts import Example
 from harness.contracts.parameters import Count, Gt, Le, Share
 from harness.errors import HarnessError, InputError
-from harness_models.shared.layers import Standardiser
-from harness_models.shared.tokenisers import WordPiece, vocabulary_of
+from harness_models.shared.standardiser import Standardiser
+from harness_models.shared.tokenisers.wordpiece import WordPiece, vocabulary_of
+from harness_models.shared.training.caption_tokens import open_vocabulary, pad_rows
 from harness_models.shared.training.caption_training import (
     CaptionRecipe,
     CaptionTraining,
-    open_vocabulary,
-    pad_rows,
 )
-from harness_models.shared.training.recipe import recipe_command
-from harness_models.vlp.bert import BertSizes, VlpSizes
+from harness_models.shared.training.recipe_command import recipe_command
 from harness_models.vlp.model import Vlp
-from harness_models.vlp.regions import Regions, open_regions
-
-# --------------------------------------------------------------------------- objectives
-# Training objectives of VLP: prediction of words at [MASK] slots.
-#
-# ``cloze_loss`` is the published objective (Zhou et al. 2020, section 3; UniLM): a few
-# words of a sentence, possibly the final [SEP], are masked in their slots.
-# ``paired_loss`` predicts every word at once, each at a separate [MASK] beside the
-# sentence. Captioning and scoring use the same masks, so no slot attends to the [MASK]
-# of another word in training.
-#
-# Shapes: ``B`` sentences, ``T`` tokens, ``n`` regions.
-IGNORED = -100
-"""Target value of padding in the loss."""
-
-
-@dataclass(frozen=True)
-class Sentences:
-    """Batch of captions and the regions of their images."""
-
-    tokens: torch.Tensor
-    """Token ids (B, T): the caption, [SEP], then [PAD]."""
-    lengths: torch.Tensor
-    """Number of tokens (B,), [SEP] included."""
-    regions: torch.Tensor
-    """Region features (B, n, region)."""
-    geometry: torch.Tensor
-    """Geometry vectors (B, n, geometry)."""
-
-    def rows(self, mask: torch.Tensor) -> Sentences:
-        """Return the sentences where ``mask`` (B,) is True."""
-        return Sentences(
-            *(
-                value[mask]
-                for value in (self.tokens, self.lengths, self.regions, self.geometry)
-            )
-        )
-
-    def word_mask(self) -> torch.Tensor:
-        """Return a mask (B, T), True at words and [SEP]."""
-        return (
-            torch.arange(self.tokens.shape[1], device=self.tokens.device)
-            < self.lengths[:, None]
-        )
-
-
-def hidden_words(
-    is_word: torch.Tensor, lengths: torch.Tensor, share: float, limit: int
-) -> torch.Tensor:
-    """Draw the words to predict, from torch's global generator.
-
-    Parameters
-    ----------
-    is_word
-        (B, T), True at words and [SEP].
-    lengths
-        Number of tokens (B,).
-    share
-        Share of each sentence to predict; at least one word, at most ``limit``.
-
-    Returns
-    -------
-    torch.Tensor
-        (B, T), True at the words to predict.
-    """
-    counts = (lengths * share).round().clamp(1, limit)
-    # The rank of a random number among those of the sentence: exactly `counts` words
-    # are hidden, and padding (2.0) ranks last.
-    order = torch.rand(is_word.shape).masked_fill(~is_word, 2.0).argsort(1).argsort(1)
-    return order < counts[:, None]
-
-
-def with_masks(
-    tokens: torch.Tensor, hidden: torch.Tensor, mask: int, vocabulary: int
-) -> torch.Tensor:
-    """Return ``tokens`` (B, T) with hidden words replaced by [MASK] (80 %) or a random
-    word (10 %), or unchanged (10 %).
-
-    ``hidden`` (B, T) is True at the words to predict, and ``mask`` is the id of [MASK].
-    Draws are from torch's global generator.
-    """
-    draw = torch.rand(tokens.shape)
-    random_words = torch.randint(vocabulary, tokens.shape)
-    masked = torch.where(hidden & (draw < 0.8), torch.full_like(tokens, mask), tokens)
-    return torch.where(hidden & (draw >= 0.9), random_words, masked)
-
-
-def paired_loss(model: Vlp, batch: Sentences) -> tuple[torch.Tensor, int]:
-    """Return the mean loss over every word of every sentence,
-    and the number of words.
-    """
-    logits = model.score_slots(
-        batch.tokens, model.context(batch.regions, batch.geometry)
-    )
-    goal = batch.tokens.masked_fill(~batch.word_mask(), IGNORED)
-    return F.cross_entropy(
-        logits.flatten(0, 1), goal.flatten(), ignore_index=IGNORED
-    ), int(batch.lengths.sum())
-
-
-def cloze_loss(
-    model: Vlp, batch: Sentences, share: float, limit: int, bidirectional: float
-) -> tuple[torch.Tensor, int]:
-    """Return the mean loss over hidden words, and their number.
-
-    Parameters
-    ----------
-    share, most
-        Share of each sentence to predict, and the largest number of words.
-    bidirectional
-        Share of sentences in which all slots attend to all slots; in the others a word
-        attends to the words before it.
-    """
-    is_word = batch.word_mask()
-    hidden = hidden_words(is_word, batch.lengths, share, limit)
-    inputs = with_masks(
-        batch.tokens,
-        hidden,
-        model.sizes.special_ids["[MASK]"],
-        model.sizes.bert.vocabulary,
-    )
-    # Sums over both kinds of sentences are divided once, so that a hidden word has the
-    # same weight in either.
-    sees_all = torch.rand(len(inputs)) < bidirectional
-    losses = []
-    for rows, states in (
-        (~sees_all, model.left_to_right),
-        (sees_all, model.bidirectional),
-    ):
-        if bool(rows.any()):
-            selection = batch.rows(rows)
-            at = hidden[rows]
-            outputs = states(
-                inputs[rows],
-                selection.word_mask(),
-                selection.regions,
-                selection.geometry,
-            )
-            losses.append(
-                F.cross_entropy(
-                    model.cls(outputs[at]), selection.tokens[at], reduction="sum"
-                )
-            )
-    count = int(hidden.sum())
-    return torch.stack(losses).sum() / count, count
-
+from harness_models.vlp.objectives import Sentences, cloze_loss, paired_loss
+from harness_models.vlp.region_sources import open_regions
+from harness_models.vlp.regions import Regions
+from harness_models.vlp.sizes import BertSizes, VlpSizes
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see
@@ -246,39 +101,38 @@ class VlpTraining(CaptionTraining):
         and standardise the regions of each example id.
         """
         self.sizes = {**self.recipe.sizes, **self.recipe.model}
-        entries = vocabulary_of(
-            [text for _, text in self.pairs], self.sizes["vocabulary"]
-        )
+        texts = [text for _, text in self.pairs]
+        entries = vocabulary_of(texts, self.sizes["vocabulary"])
         lines = "".join(f"{word}\n" for word in entries)
         self.words, self.write_vocabulary = open_vocabulary(
             self.folder,
             lambda folder: (folder / "vocab.txt").write_text(lines, encoding="utf-8"),
             WordPiece,
         )
+
         self.tokens = [
             [*self.words.encode(text), self.words.ids["[SEP]"]]
             for _, text in self.pairs
         ]
+
         rows = read_regions(self.recipe, self.examples)
         first = next(iter(rows.values()))
         self.count = len(first.features)
         self.widths = (first.features.shape[1], first.geometry.shape[1])
+
         longest = max(map(len, self.tokens)) + self.count + 2
         if longest > self.sizes["positions"]:
             raise HarnessError(
                 f"vlp: {longest} slots of regions and words do not fit "
                 f"{self.sizes['positions']} positions"
             )
-        self.standard = Standardiser.fit(
-            np.concatenate([row.features for row in rows.values()])
-        )
-        self.inputs = {
-            name: (
-                self.standard(torch.from_numpy(row.features)),
-                torch.from_numpy(row.geometry),
-            )
-            for name, row in rows.items()
-        }
+
+        features = np.concatenate([row.features for row in rows.values()])
+        self.standard = Standardiser.fit(features)
+        self.inputs = {}
+        for name, row in rows.items():
+            standardised = self.standard(torch.from_numpy(row.features))
+            self.inputs[name] = (standardised, torch.from_numpy(row.geometry))
 
     def build(self) -> Vlp:
         """Return the model of :func:`build_model`."""
@@ -289,9 +143,9 @@ class VlpTraining(CaptionTraining):
         recipe = self.recipe
         lengths = torch.tensor([len(self.tokens[i]) for i in batch])
         tokens = pad_rows([self.tokens[i] for i in batch], self.words.ids["[PAD]"])
-        regions, geometry = map(
-            torch.stack, zip(*(self.inputs[self.pairs[i][0]] for i in batch))
-        )
+        inputs = [self.inputs[self.pairs[i][0]] for i in batch]
+        regions, geometry = map(torch.stack, zip(*inputs))
+
         sentences = Sentences(tokens, lengths, regions, geometry)
         if isinstance(recipe.masked, str):
             return paired_loss(self.model, sentences)
@@ -350,10 +204,12 @@ def build_model(
         segments=6,
         dropout=sizes["dropout"],
     )
+
     if bert.width % bert.heads:
         raise HarnessError(
             f"vlp: heads must divide the width {bert.width}; found {bert.heads}"
         )
+
     model = Vlp(
         VlpSizes(
             bert=bert,
@@ -363,6 +219,7 @@ def build_model(
             special_ids=words.special(),
         )
     )
+
     for layer in (*model.bert.modules(), *model.cls.modules()):
         if isinstance(layer, (nn.Linear, nn.Embedding)):
             nn.init.normal_(layer.weight, std=0.02)

@@ -19,12 +19,13 @@ from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError
 from harness.registry import resolve
 from harness_models.shared.inputs.prompts import fill_prompt
-from harness_models.wrappers.adapter import Wrapper
+from harness_models.wrappers.wrapper import Wrapper
 
 QUESTION = "Which caption describes the image?"
 """Question of an example without a source."""
 PROMPTS = {
-    "letter": "{source}\n{options}\nAnswer with the letter of the correct option alone.",
+    "letter": "{source}\n{options}\n"
+    "Answer with the letter of the correct option alone.",
     "text": "{source}\nAnswer with {options} alone.",
 }
 _MARKUP = re.compile(r"[*_`\"'()\[\]{}“”]")
@@ -72,7 +73,8 @@ class GeneratedAnswers(Wrapper):
 
     def fingerprint(self) -> str:
         """Return the settings and the fingerprint of the model."""
-        return f"{self.kind}|{self.by}|{self.prompt}|{self.max_length}|{self.model.fingerprint()}"
+        settings = f"{self.by}|{self.prompt}|{self.max_length}"
+        return f"{self.kind}|{settings}|{self.model.fingerprint()}"
 
     def usage(self) -> Mapping[str, object]:
         """Return what the model counts."""
@@ -84,34 +86,31 @@ class GeneratedAnswers(Wrapper):
         """Yield the scores of the references of each example; raise
         :class:`HarnessError` where the model fails to answer.
         """
-        orders = [
-            np.random.default_rng(zlib.crc32(example.id.encode())).permutation(
-                len(example.references)
-            )
-            for example in examples
-        ]
+        # The order of the options depends on the example alone, so that a model that
+        # prefers a letter is not scored for it.
+        orders = []
+        for example in examples:
+            random = np.random.default_rng(zlib.crc32(example.id.encode()))
+            orders.append(random.permutation(len(example.references)))
+
         questions = [
             self._ask(example, order) for example, order in zip(examples, orders)
         ]
         decoding = Decoding(candidates=1, max_length=self.max_length)
-        for example, order, result in zip(
-            examples,
-            orders,
-            self.model.generate(questions, decoding, [0] * len(questions)),
-        ):
+
+        results = self.model.generate(questions, decoding, [0] * len(questions))
+        for example, order, result in zip(examples, orders, results):
             if isinstance(result, Failure):
                 raise HarnessError(
                     f"{self.kind}: example '{example.id}': {result.reason}"
                 )
+
             text = (result.candidates if isinstance(result, Generation) else result)[0]
             options = [example.references[k] for k in order]
-            position = read_answer(
-                text,
-                string.ascii_uppercase[: len(options)]
-                if self.by == "letter"
-                else options,
-                options,
-            )
+            letters = string.ascii_uppercase[: len(options)]
+            labels = letters if self.by == "letter" else options
+            position = read_answer(text, labels, options)
+
             yield [
                 _scores(reference, position is not None and k == order[position])
                 for k, reference in enumerate(example.references)
@@ -124,17 +123,13 @@ class GeneratedAnswers(Wrapper):
             f"{letter}. {option}"
             for letter, option in zip(string.ascii_uppercase, options)
         )
+
         meta = {
             **example.meta,
             "options": listing if self.by == "letter" else " or ".join(options),
         }
-        return replace(
-            example,
-            source=fill_prompt(
-                self.prompt,
-                replace(example, source=example.source or QUESTION, meta=meta),
-            ),
-        )
+        question = replace(example, source=example.source or QUESTION, meta=meta)
+        return replace(example, source=fill_prompt(self.prompt, question))
 
 
 def _scores(reference: str, chosen: bool) -> TokenScores:
@@ -176,11 +171,11 @@ def read_answer(text: str, labels: Sequence[str], options: Sequence[str]) -> int
     plain = _MARKUP.sub("", text).strip()
     names = [_MARKUP.sub("", label).strip().rstrip(".") for label in labels]
     end = r"(?!\w)" if list(labels) == list(options) else r"(?=\s*(?:[.,:;\n]|$))"
-    match = re.match(
-        f"{_LEAD}({'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))}){end}",
-        plain,
-        re.IGNORECASE,
-    )
+
+    # The longest name comes first: an option may begin with another one.
+    by_length = sorted(names, key=len, reverse=True)
+    any_name = "|".join(re.escape(name) for name in by_length)
+    match = re.match(f"{_LEAD}({any_name}){end}", plain, re.IGNORECASE)
     if match:
         return [name.casefold() for name in names].index(match[1].casefold())
     texts = [

@@ -13,7 +13,7 @@ from harness.contracts.models import Adapter, GeneratesUnordered
 from harness.errors import InputError
 from harness.files.generated.cleaning import REPEATS, check_clean, clean
 from harness.registry import resolve
-from harness_models.wrappers.adapter import Wrapper
+from harness_models.wrappers.wrapper import Wrapper
 
 
 class Cleaned(Wrapper):
@@ -43,17 +43,16 @@ class Cleaned(Wrapper):
     ) -> None:
         self.clean = check_clean(clean)
         if not self.clean or REPEATS in self.clean:
-            found = (
-                f"'{REPEATS}', which is about records of files"
-                if self.clean
-                else "nothing"
-            )
+            content = "nothing"
+            if self.clean:
+                content = f"'{REPEATS}', which is about records of files"
             raise InputError(
-                f"clean is {found}; expected some of think, marks, echo, prefix, "
+                f"clean is {content}; expected some of think, marks, echo, prefix, "
                 "markdown",
                 parameter="clean",
                 value=clean,
             )
+
         self.model: Any = resolve("adapters", model)
         if isinstance(self.model, GeneratesUnordered):
             self.generate_unordered = self._pass_on

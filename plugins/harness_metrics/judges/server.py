@@ -164,7 +164,7 @@ class Server:
         content: object = message["content"]
         if "image" in message:
             # needs Pillow, and judges of texts do not
-            from harness_models.openai.messages import image_file_part
+            from harness_models.openai.content import image_file_part
 
             image = image_file_part(
                 Path(message["image"]).read_bytes(), message["image"], self.max_side

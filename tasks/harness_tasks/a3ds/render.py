@@ -47,7 +47,6 @@ class Hit(NamedTuple):
     """``(R, 3)`` outward normals."""
 
 
-# --------------------------------------------------------------------------- geometry
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.einsum("...i,...i->...", a, b)
 
@@ -85,9 +84,11 @@ def _box(
         at_high = (high - origin) / rays
     near = np.minimum(at_low, at_high)
     far = np.maximum(at_low, at_high)
+
     axis = near.argmax(-1)
     enter = near.max(-1)
     leave = far.min(-1)
+
     hit = (enter <= leave) & (enter > 1e-6)
     normal = np.zeros_like(rays)
     rows = np.arange(len(rays))
@@ -152,24 +153,21 @@ def _object(origin: np.ndarray, rays: np.ndarray, shape: int, scale: float) -> H
     """
     if shape == 0:
         half = 0.62 * scale
-        return _box(
-            origin,
-            rays,
-            np.array([-half, 0.0, -half]),
-            np.array([half, 2 * half, half]),
-        )
+        low = np.array([-half, 0.0, -half])
+        high = np.array([half, 2 * half, half])
+        return _box(origin, rays, low, high)
+
     if shape == 1:
         radius = 0.62 * scale
         height = 1.3 * scale
-        return _nearest(
-            [
-                _tube(origin, rays, radius, 0.0, height),
-                _lid(origin, rays, radius, height),
-            ]
-        )
+        side = _tube(origin, rays, radius, 0.0, height)
+        return _nearest([side, _lid(origin, rays, radius, height)])
+
     if shape == 2:
         radius = 0.74 * scale
         return _sphere(origin, rays, np.array([0.0, radius, 0.0]), radius)
+
+    # The pill: a tube with a half sphere at each end.
     radius = 0.5 * scale
     height = 1.75 * scale
     ends = [
@@ -179,7 +177,6 @@ def _object(origin: np.ndarray, rays: np.ndarray, shape: int, scale: float) -> H
     return _nearest([_tube(origin, rays, radius, radius, height - radius), *ends])
 
 
-# --------------------------------------------------------------------------- light
 def _room(origin: np.ndarray, rays: np.ndarray) -> tuple[Hit, np.ndarray]:
     """Return the intersections with the room from inside,
     and ``(R,)`` True where the surface is the floor.
@@ -269,9 +266,8 @@ def _geometry(scale_index: int, shape: int, orientation: int) -> np.ndarray:
     behind, is_floor = _room(origin, rays)
     front = _object(origin, rays, shape, scale)
     on_object = front.distance < behind.distance
-    points = (
-        origin + np.where(on_object, front.distance, behind.distance)[:, None] * rays
-    )
+    distance = np.where(on_object, front.distance, behind.distance)
+    points = origin + distance[:, None] * rays
     normals = np.where(on_object[:, None], front.normal, behind.normal)
     on_room = ~on_object
     hidden = np.zeros(len(rays))
@@ -279,12 +275,15 @@ def _geometry(scale_index: int, shape: int, orientation: int) -> np.ndarray:
     hidden[shaded] = _shadow(points[shaded] + [0.0, 1e-4, 0.0], lamp, shape, scale)
     shade = _shade(points, normals, lamp, hidden)
     shade[on_room] *= _corners(points[on_room])
+
+    # Each material has the light of the pixels that show it.
     weights[on_room & is_floor, 0] = shade[on_room & is_floor]
     weights[on_room & ~is_floor, 1] = shade[on_room & ~is_floor]
     weights[on_object, 2] = shade[on_object]
     weights[on_object, 3] = _highlight(
         points[on_object], normals[on_object], rays[on_object], lamp
     )
+
     grid = weights.reshape(SIZE, _RAYS, SIZE, _RAYS, _MATERIALS).mean((1, 3))
     return grid.reshape(SIZE * SIZE, _MATERIALS).astype(np.float32)
 
@@ -309,7 +308,6 @@ def _palette() -> np.ndarray:
     )
 
 
-# --------------------------------------------------------------------------- pictures
 def render(ids: Iterable[Any]) -> np.ndarray:
     """Return the pictures of scenes ``(B,)``, uint8 ``(B, 64, 64, 3)``;
     an id always has the same bytes.

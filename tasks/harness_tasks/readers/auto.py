@@ -17,15 +17,13 @@ from harness.files.forms import Sample, existing_captions, single_object
 from harness.files.table_columns import MOST_NAMES, check_mapping
 from harness.files.user_files import first_byte
 from harness.registry.file_forms import read_form
-from harness_tasks.readers.annotations import (
-    CocoCaptions,
-    KarpathySplits,
-    MsrVtt,
-    VdtkList,
-    split_names,
-)
+from harness_tasks.readers.annotations import split_names
+from harness_tasks.readers.coco import CocoCaptions
 from harness_tasks.readers.joined import join_readers
+from harness_tasks.readers.karpathy import KarpathySplits
+from harness_tasks.readers.msrvtt import MsrVtt
 from harness_tasks.readers.tables import MappingReader, TableReader
+from harness_tasks.readers.vdtk import VdtkList
 
 Format = tuple[str, Callable[..., Reader]]
 """Name of a format and its reader."""
@@ -106,14 +104,17 @@ class AutoReader:
         self.formats: list[str] = []
         self.readers: dict[str, Reader] = {}
         self.limit_references = limit_references
+
         params = {
             "limit_references": limit_references if len(paths) == 1 else None,
             "allow_empty": allow_empty,
         }
+
         for item in dict.fromkeys(map(str, paths)):
             form, reader = _format(
                 existing_captions(item, "file of references"), check_mapping(columns)
             )
+
             optional = {
                 "columns": columns,
                 "split": split,
@@ -128,10 +129,11 @@ class AutoReader:
                 for name, value in given.items()
                 if name in inspect.signature(reader).parameters
             }
+
             lacking = {
                 "columns": "columns to name",
-                "split": f"records with a split to select {', '.join(split_names(split))} "
-                "from",
+                "split": "records with a split to select "
+                f"{', '.join(split_names(split))} from",
                 "media_root": "names of media",
             }
             for name, what in lacking.items():
@@ -139,8 +141,10 @@ class AutoReader:
                     raise InputError(
                         f"is a {form} file, which has no {what}", item, parameter=name
                     )
+
             self.formats.append(form)
             self.readers[item] = reader(path=item, **params, **accepted)
+
         self.path = Path(next(iter(self.readers)))
         self.format = self.formats[0]
         self.reader = next(iter(self.readers.values()))
@@ -149,11 +153,9 @@ class AutoReader:
         """Return the fingerprint of the reader of the format,
         of several files those of all readers.
         """
-        limit = (
-            f"|{self.limit_references}"
-            if len(self.readers) > 1 and self.limit_references
-            else ""
-        )
+        limit = ""
+        if len(self.readers) > 1 and self.limit_references:
+            limit = f"|{self.limit_references}"
         return (
             "+".join(reader.fingerprint() for reader in self.readers.values()) + limit
         )
@@ -178,11 +180,9 @@ class AutoReader:
         """Return the columns of a single file that can hold the ids, with the id of
         each record; None where there is nothing to choose.
         """
-        return (
-            self.reader.id_columns()
-            if isinstance(self.reader, TableReader) and len(self.readers) == 1
-            else None
-        )
+        if isinstance(self.reader, TableReader) and len(self.readers) == 1:
+            return self.reader.id_columns()
+        return None
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples of the readers; raises as they do."""
@@ -196,36 +196,37 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
     """Return the form of a file and its reader;
     raise :class:`InputError` for a file of no form.
     """
-    names = [
-        name
-        for value in columns.values()
-        for name in (value if isinstance(value, list) else [value])
-        if name
-    ]
+    names: list[str] = []
+    for value in columns.values():
+        texts = value if isinstance(value, list) else [value]
+        names += [name for name in texts if name]
+
     # the file is parsed once for all that it may be
     sample = Sample(path, "references", names)
-    document = (
-        single_object(sample) if path.is_file() and first_byte(path) == b"{" else None
-    )
+    document = None
+    if path.is_file() and first_byte(path) == b"{":
+        document = single_object(sample)
+
     for name, (keys, reader) in OBJECTS.items():
         if document is not None and keys <= set(document):
             return name, reader
     if document is not None and "images" in document:
         return "karpathy", KarpathySplits
+
     first, form = read_form(sample, "references", names).head()
     fields = first.fields if first is not None else {}
     if form.name == "mapping" and not form.key and not _has_columns(fields):
         return ("mapping", TableReader if columns else MappingReader)
+
     if (
         form.name in ("json", "jsonl")
         and "references" in fields
         and find_name(FILE_ID_COLUMNS, fields) is None
     ):
-        return (
-            ("vdtk", VdtkList)
-            if not form.key and not columns
-            else ("table", TableReader)
-        )
+        if form.key or columns:
+            return "table", TableReader
+        return "vdtk", VdtkList
+
     if (
         document is not None
         and first is not None
@@ -241,9 +242,9 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
             parameter="path",
             value=str(path),
         )
-    return (
-        "table" if form.name in ("json", "jsonl", "parquet") else form.name
-    ), TableReader
+
+    is_table = form.name in ("json", "jsonl", "parquet")
+    return "table" if is_table else form.name, TableReader
 
 
 def _has_columns(fields: Mapping[str, Any]) -> bool:

@@ -10,7 +10,8 @@ from typing import Literal
 
 from harness.contracts import Example
 from harness.contracts.parameters import Count, check_arguments
-from harness_tasks.a3ds.scene import Outside, captions, pairs, set_names
+from harness_tasks.a3ds.grammar import captions
+from harness_tasks.a3ds.testsets import Outside, pairs, set_names
 
 References = Literal["exhaustive", "short", "both"]
 
@@ -90,9 +91,11 @@ class ReferenceGames:
             name: pairs(name, self.pairs, seed=self.seed, outside=self.outside).tolist()
             for name in self.sets
         }
+
         kinds = (
             ("exhaustive", "short") if self.references == "both" else (self.references,)
         )
+
         for number in range(self.pairs):
             for name in self.sets:
                 target, distractor = games[name][number]

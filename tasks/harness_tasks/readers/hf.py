@@ -175,28 +175,22 @@ class HuggingFaceDataset:
         params = {
             "split": self.requested.split,
             "config": self.requested.config,
-            **{
-                name: getattr(self, name)
-                for name in (
-                    "mapping",
-                    "columns",
-                    "where",
-                    "limit_references",
-                    "allow_empty",
-                )
-            },
+            "mapping": self.mapping,
+            "columns": self.columns,
+            "where": self.where,
+            "limit_references": self.limit_references,
+            "allow_empty": self.allow_empty,
         }
+
         local = self.source.local
         if local is None:
             revision = self._commit or self.requested.revision
-            return fingerprint(
-                "hf", [], {**params, "name": self.path, "revision": revision}
-            )
-        paths = (
-            [local]
-            if local.is_file()
-            else sorted(p for p in local.rglob("*") if p.is_file())
-        )
+            params |= {"name": self.path, "revision": revision}
+            return fingerprint("hf", [], params)
+
+        paths = [local]
+        if not local.is_file():
+            paths = sorted(path for path in local.rglob("*") if path.is_file())
         return fingerprint("hf", paths, params)
 
     def describe(self) -> Mapping[str, object]:
@@ -226,8 +220,10 @@ class HuggingFaceDataset:
         names = dataset.column_names
         if names is None:  # a stream without a declared schema
             names = list(next(iter(dataset), {}))
+
         columns = self._columns(names, media_columns(dataset), dataset.features or {})
         self._check_media(dataset, columns.media)
+
         reader = RowReader(
             columns,
             self.allow_empty,
@@ -252,17 +248,18 @@ class HuggingFaceDataset:
             keep_open(self.source, dataset)
             cells = self._cells(dataset, media)
             used.remove(media)
+
         rows = self.source.rows(dataset.select_columns(used))
         texts = iter(cells) if cells is not None else repeat(None)
+
         for number, (row, text) in enumerate(zip(rows, texts), 1):
             if any(row[name] != value for name, value in self.where.items()):
                 continue
+
             if media:
-                row[media] = (
-                    text
-                    if cells is not None
-                    else self._store_streamed_cell(row[media], number, suffix)
-                )
+                if cells is None:
+                    text = self._store_streamed_cell(row[media], number, suffix)
+                row[media] = text
             for name in columns.captions:
                 row[name] = _sentences(row[name])
             yield Record(f"{self.path}: row {number}", row)
@@ -278,12 +275,10 @@ class HuggingFaceDataset:
         path = str(cell.get("path") or "")
         if cell.get("bytes") is None:
             return path
+
         content = encoded_content(cell, f"{self.path}: row {number}")
-        return str(
-            store_media(
-                content, _file_name(path, number - 1, suffix_of(content) or suffix)
-            )
-        )
+        name = _file_name(path, number - 1, suffix_of(content) or suffix)
+        return str(store_media(content, name))
 
     def _cells(self, dataset: Any, column: str) -> Iterator[str | None]:
         """Yield one media text per row: the path of a file, or the place of a cell;
@@ -296,16 +291,18 @@ class HuggingFaceDataset:
             paths = chunk.field("path").to_pylist()
             empty = chunk.is_null().to_pylist()
             embedded = chunk.field("bytes").is_valid().to_pylist()
+
             for offset, path in enumerate(paths):
                 row = start + offset
+
+                # A cell holds nothing, the path of a file, or the content of one.
                 if empty[offset] or (not path and not embedded[offset]):
                     yield None
                 elif not embedded[offset]:
                     yield str(path)
                 else:
-                    yield MediaCell(
-                        self.source, column, row, _file_name(path, row, suffix)
-                    ).text
+                    name = _file_name(path, row, suffix)
+                    yield MediaCell(self.source, column, row, name).text
 
     def _columns(
         self, present: list[str], media: Sequence[str], features: Mapping[str, Any]
@@ -322,6 +319,7 @@ class HuggingFaceDataset:
                     where=self.path,
                     parameter="where",
                 )
+
         usual: dict[str, Any] = {"split": None}
         for name, alternatives in self.mapping.items():
             usual[name] = alternatives and self._alternative(
@@ -329,6 +327,7 @@ class HuggingFaceDataset:
             )
         if media:
             usual["media"] = media[0]
+
         typical = {name: _typical_value(features.get(name)) for name in present}
         return find_columns({**usual, **self.columns}, [typical], self.path)
 
@@ -343,6 +342,7 @@ class HuggingFaceDataset:
             or getattr(feature, "dtype", "") in ("string", "large_string", "null")
         ):
             return
+
         kind = type(feature).__name__
         expected = (
             "expected names, or one image, video or sound per row (columns: {media: "
@@ -367,6 +367,7 @@ class HuggingFaceDataset:
                 and any(re.fullmatch(choice.replace("*", ".*"), p) for p in present)
             ):
                 return choice
+
         if name == "media":
             return None
         reason = (

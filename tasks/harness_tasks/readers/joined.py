@@ -34,11 +34,13 @@ def join_readers(
     (first, reader), *others = readers.items()
     groups = [[example] for example in reader]
     ids = [group[0].id for group in groups]
+
     for name, other_reader in others:
         examples = {example.id: example for example in other_reader}
         _check_ids(ids, list(examples), first, name)
         for group in groups:
             group.append(examples[group[0].id])
+
     for group in groups:
         example = _join(group, limit_references)
         if not example.references:
@@ -54,6 +56,7 @@ def _check_ids(
     """Raise :class:`InputError` unless a file has the ids of the first one."""
     missing = set(expected) - set(ids)
     further = set(ids) - set(expected)
+
     if missing:
         names = quote_list([key for key in expected if key in missing])
         raise InputError(
@@ -71,9 +74,8 @@ def _check_ids(
 
 
 def _join(group: Sequence[Example], limit_references: int | None) -> Example:
-    references = tuple(text for item in group for text in item.references)[
-        :limit_references
-    ]
+    texts = [text for item in group for text in item.references]
+    references = tuple(texts[:limit_references])
     media, source = (
         next(filter(None, (getattr(item, name) for item in group)), None)
         for name in ("media", "source")

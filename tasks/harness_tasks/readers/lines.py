@@ -90,16 +90,16 @@ class Lines:
     ) -> None:
         paths = [path] if isinstance(path, str) else list(path or ())
         self.paths = [existing(item, "file of lines") for item in paths]
-        self.readers = [
-            _reader(item)
-            for item in ([of] if isinstance(of, Mapping) else list(of or ()))
-        ]
+        others = [of] if isinstance(of, Mapping) else list(of or ())
+        self.readers = [_reader(item) for item in others]
+
         if not self.paths and not self.readers:
             raise InputError(
                 "the corpus is missing; expected 'path' (one or several files) "
                 "or 'of' (another reader)",
                 "lines",
             )
+
         self.blank = blank
         self.distinct = bool(distinct)
         self.block = block
@@ -124,11 +124,8 @@ class Lines:
             "limit",
         )
         params = {name: getattr(self, name) for name in names}
-        return fingerprint(
-            "lines",
-            self.paths,
-            {**params, "of": [reader.fingerprint() for reader in self.readers]},
-        )
+        params["of"] = [reader.fingerprint() for reader in self.readers]
+        return fingerprint("lines", self.paths, params)
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples; their ids count from 1.
@@ -159,14 +156,12 @@ class Lines:
             for example in reader
             for text in example.references
         ]
+
         lines = self._filter_lines(corpus)
         if self.shuffle is not None:
-            lines = [
-                lines[i]
-                for i in np.random.default_rng(self.shuffle)
-                .permutation(len(lines))
-                .tolist()
-            ]
+            order = np.random.default_rng(self.shuffle).permutation(len(lines))
+            lines = [lines[i] for i in order.tolist()]
+
         left = f"{len(lines)} of {len(corpus)} lines are left after filtering"
         if self.offset >= len(lines):
             raise InputError(
@@ -175,9 +170,9 @@ class Lines:
                 parameter="offset",
                 value=self.offset,
             )
-        selected_lines = lines[
-            self.offset : None if self.limit is None else self.offset + self.limit
-        ]
+
+        end = None if self.limit is None else self.offset + self.limit
+        selected_lines = lines[self.offset : end]
         if self.limit is not None and len(selected_lines) < self.limit:
             raise InputError(
                 f"limit is {self.limit} and offset {self.offset}, but {left}",
@@ -185,6 +180,7 @@ class Lines:
                 parameter="limit",
                 value=self.limit,
             )
+
         return selected_lines
 
     def _filter_lines(self, lines: list[str]) -> list[str]:
@@ -193,9 +189,12 @@ class Lines:
             lines = list(dict.fromkeys(lines))
         if self.max_words is None and self.min_count is None:
             return lines
+
         words = [words_of(text) for text in lines]
         word_limit = self.max_words or max(map(len, words), default=0)
         counts = Counter(word for line in words for word in line)
+
+        # Frequencies are those of the lines before any is left out.
         rare = {word for word, count in counts.items() if count < (self.min_count or 1)}
         return [
             text
@@ -236,6 +235,7 @@ def _reader(spec: Mapping[str, Any]) -> Reader:
             parameter="of",
             value=spec,
         )
+
     params = {key: value for key, value in spec.items() if key != "reader"}
     try:
         return resolve("readers", {str(spec["reader"]): params})

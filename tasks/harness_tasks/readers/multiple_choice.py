@@ -78,12 +78,12 @@ class ChoiceReader:
         blank: str | None = None,
         media_root: str | None = None,
     ) -> None:
-        paths = (
-            [path]
-            if isinstance(path, str) or not isinstance(path, Sequence)
-            else list(path)
-        )
+        if isinstance(path, str) or not isinstance(path, Sequence):
+            paths = [path]
+        else:
+            paths = list(path)
         self.paths = [existing(item, "file of choices") for item in paths]
+
         names = [_stem(item) for item in self.paths]
         if not names or len(set(names)) < len(names):
             raise InputError(
@@ -91,6 +91,7 @@ class ChoiceReader:
                 "expected one or several of different names",
                 parameter="path",
             )
+
         self.options = None if options is None else list(options)
         self.columns: Values = {name: name for name in COLUMNS}
         for name, column in (columns or {}).items():
@@ -102,12 +103,14 @@ class ChoiceReader:
         self.answer = answer
         self.blind = bool(blind)
         self.media_root = media_root
+
         if blank is not None and not blind:
             raise InputError(
                 "blank is the media of the repetitions of blind: true; blind is false",
                 parameter="blank",
                 value=blank,
             )
+
         self.blank = with_root(blank, media_root)
 
     def fingerprint(self) -> str:
@@ -167,6 +170,7 @@ class ChoiceReader:
         if not _is_one_object(path):
             yield from records(path)
             return
+
         value = load_json(path)
         if not isinstance(value, dict) or not all(
             isinstance(item, dict) for item in value.values()
@@ -176,6 +180,7 @@ class ChoiceReader:
                 "or an object of records by their ids",
                 str(path),
             )
+
         name = self.columns["id"]
         for key, item in value.items():
             yield Record(f"{path}: {key}", {name: key, **item})
@@ -190,6 +195,7 @@ class ChoiceReader:
         if isinstance(names, str):
             yield self._example(number, fields, location)
             return
+
         options = self._options(fields, location)
         if len(names) != len(options):
             raise InputError(
@@ -197,6 +203,7 @@ class ChoiceReader:
                 "expected one option per image",
                 location,
             )
+
         identity = fields.get(self.columns["id"])
         name = str(number if identity is None else identity)
         used = {
@@ -206,15 +213,13 @@ class ChoiceReader:
             *_as_list(self.columns["options"]),
         }
         meta = {key: value for key, value in fields.items() if key not in used}
+
         for k, column in enumerate(names):
-            media = with_root(
-                checks.check_text(fields.get(column), location, what="media name"),
-                self.media_root,
-            )
+            media = checks.check_text(fields.get(column), location, what="media name")
+            media = with_root(media, self.media_root)
             wrong_options = (text for i, text in enumerate(options) if i != k)
-            yield Example(
-                f"{name}/{k}", (options[k], *wrong_options), media, None, meta
-            )
+            references = (options[k], *wrong_options)
+            yield Example(f"{name}/{k}", references, media, None, meta)
 
     def _example(
         self, number: int, fields: Mapping[str, Any], location: str
@@ -223,6 +228,7 @@ class ChoiceReader:
         options = self._options(fields, location)
         first = self._correct(options, fields, location)
         names = self.columns
+
         identity = fields.get(names["id"])
         used = {
             names["id"],
@@ -231,19 +237,19 @@ class ChoiceReader:
             names["source"],
             *_as_list(names["options"]),
         }
+
         media = fields.get(names["media"])
-        source = fields.get(names["source"])
         if media is not None:
-            media = with_root(
-                checks.check_text(media, location, what="media name"), self.media_root
-            )
+            media = checks.check_text(media, location, what="media name")
+            media = with_root(media, self.media_root)
+        source = fields.get(names["source"])
+        if source is not None:
+            source = checks.check_text(source, location, what="source")
         return Example(
             str(number if identity is None else identity),
             (options[first], *(text for k, text in enumerate(options) if k != first)),
             media,
-            None
-            if source is None
-            else checks.check_text(source, location, what="source"),
+            source,
             {key: value for key, value in fields.items() if key not in used},
         )
 
@@ -255,12 +261,14 @@ class ChoiceReader:
             values = fields.get(self.columns["options"])
         else:
             values = [fields.get(name) for name in self.columns["options"]]
+
         if not isinstance(values, (list, tuple)) or len(values) < 2:
             raise InputError(
                 f"the options (column {self.columns['options']!r}) "
                 f"are {values!r:.60}; expected a list of at least 2 texts",
                 location,
             )
+
         texts = [checks.caption(value, location, what="option") for value in values]
         if len(set(texts)) != len(texts):
             raise InputError("two options of the record are equal", location)
@@ -270,21 +278,21 @@ class ChoiceReader:
         self, options: Sequence[str], fields: Mapping[str, Any], location: str
     ) -> int:
         """Return the index of the correct option."""
-        value = (
-            fields.get(self.columns["answer"]) if self.answer is None else self.answer
-        )
+        value = self.answer
+        if value is None:
+            value = fields.get(self.columns["answer"])
         if (
             isinstance(value, int)
             and not isinstance(value, bool)
             and 0 <= value < len(options)
         ):
             return value
+
         if isinstance(value, str) and value in options:
             return options.index(value)
         raise InputError(
             f"the answer (column '{self.columns['answer']}') is {value!r:.60}; "
-            "expected one of the options or an index from 0 "
-            f"to {len(options) - 1}",
+            f"expected one of the options or an index from 0 to {len(options) - 1}",
             location,
         )
 
@@ -302,6 +310,7 @@ def _is_one_object(path: Path) -> bool:
     """
     if is_parquet(path) or first_byte(path) != b"{":
         return False
+
     with open_binary(path) as file:
         line = file.readline()
     try:

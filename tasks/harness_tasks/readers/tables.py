@@ -133,6 +133,7 @@ class TableReader(CaptionFile):
         form, head, rows = self._open()
         if not head:
             raise InputError("the file holds no records", str(self.path))
+
         columns = self._find_columns(form, head)
         reader = RowReader(
             columns,
@@ -141,8 +142,10 @@ class TableReader(CaptionFile):
             self.media_root,
             absent=self.absent,
         )
+
         if any(has_times(row.fields) for row in head):
             rows = resolve_events(rows, columns.id, columns.captions[0], self.events)
+
         counter = ReadingCounter()
         yield from counter.count(reader.examples(self._of_splits(rows, columns.split)))
         self.reading = self._describe(
@@ -158,13 +161,15 @@ class TableReader(CaptionFile):
         form, head, rows = self._open()
         if form.numbered or not head or form.name in FORMS_OF_KEYS:
             return None
+
         names = self._usual_ids(form, head)
         if len(names) == 1:
             return None
-        found = find_caption_columns([row.fields for row in head], "references")
-        names = names or scalar_columns(
-            head[0].fields, self._references() or (found.names if found else ())
-        )
+
+        usual = find_caption_columns([row.fields for row in head], "references")
+        captions = self._references() or (usual.names if usual else ())
+        names = names or scalar_columns(head[0].fields, captions)
+
         ids: dict[str, list[str]] = {name: [] for name in names}
         for row in rows:
             for name in list(ids):
@@ -218,6 +223,7 @@ class TableReader(CaptionFile):
         others = [
             name for name in possible if columns.id and _differ(head, name, columns.id)
         ]
+
         return counter.reading(
             self.path,
             form.name,
@@ -253,6 +259,7 @@ class TableReader(CaptionFile):
         if not self.splits:
             yield from rows
             return
+
         if column is None:
             raise InputError(
                 "the records have no column 'split' to select "
@@ -261,6 +268,7 @@ class TableReader(CaptionFile):
                 parameter="split",
                 value=self.splits,
             )
+
         present: dict[str, None] = {}
         for row in rows:
             present[str(row.fields.get(column))] = None

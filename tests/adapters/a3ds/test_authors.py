@@ -7,47 +7,16 @@ import json
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from harness.errors import HarnessError, InputError
+from harness.errors import InputError
 from harness_models.a3ds.authors import (
-    END,
-    PAD,
-    START,
-    WORDS,
-    Vocabulary,
     joined_listener_state,
     read_state,
     save_state,
     stored_vocabulary,
 )
 from harness_models.a3ds.model import Listener, Speaker, SpeakerSizes
-
-
-def test_vocabulary_is_the_published_one(golden):
-    table = json.loads((golden.parent / "a3ds/vocab.json").read_text())
-    assert {word: number for number, word in enumerate(WORDS)} == table
-
-
-def test_hyphens_case_and_unknown_words():
-    words = Vocabulary()
-    ids = words.encode("A medium-sized Zebra.")
-    assert words.decode(ids) == "a medium sized unk unk"
-    assert words.encode("a " * 50, 25)[-1] == END
-    assert len(words.encode("a " * 50, 25)) == 25
-
-
-@given(st.lists(st.sampled_from(WORDS[4:]), max_size=23))
-def test_known_words_come_back(words):
-    ids = Vocabulary().encode(" ".join(words))
-    assert (ids[0], ids[-1]) == (START, END)
-    assert Vocabulary().decode([*ids, PAD, 4]) == " ".join(words)
-
-
-def test_vocabularies_without_the_special_words_are_refused():
-    with pytest.raises(HarnessError, match="vocabulary begins with"):
-        Vocabulary(("a", "b"))
+from harness_models.a3ds.vocabulary import WORDS, Vocabulary
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +71,13 @@ def test_invalid_checkpoints_are_refused_in_one_line(speaker, tmp_path):
         "of another shape: lstm.bias_hh_l0 \\(3\\), expected \\(40\\)",
     )
     check({**state, "more": torch.zeros(3)}, "1 unexpected: more")
+
     other = Speaker(
         SpeakerSizes(49, 8, 6, 10, 12), Vocabulary((*WORDS, "there", "x"))
     ).state_dict()
     check(other, "checkpoint of 49 words, but the published vocabulary has 47")
     check(state, "no listener", Listener.load)
+
     check([1, 2], "expected a state dict; found list")
     (tmp_path / "y.pt").write_text("no")
     with pytest.raises(InputError, match="not a checkpoint, or truncated"):

@@ -7,7 +7,7 @@ import torch
 
 from benchmarks.language_drift import TrigramModel, semantic_drift, structural_drift
 from harness_models.a3ds.model import Speaker, SpeakerSizes
-from harness_tasks.a3ds.scene import captions
+from harness_tasks.a3ds.grammar import captions
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,8 @@ import pytest
 import torch
 
 from harness.contracts import Decoding
-from harness_models.a3ds.authors import END, START
-from harness_models.a3ds.model import (
-    Listener,
-    ListenerSizes,
-    Recurrence,
-    Speaker,
-    SpeakerSizes,
-    hidden_states,
-)
+from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness_models.a3ds.vocabulary import END, START
 from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
 
@@ -46,6 +39,7 @@ def test_golden_speaker_logits_and_state(golden):
         for t in range(inputs.shape[1]):
             row, state = step(inputs[:, t], state)
             rows.append(row)
+
     # float32 sums in another order
     assert np.abs(logits.numpy() - expected["logits"]).max() < 1e-5
     assert np.abs(torch.stack(rows, 1).numpy() - expected["logits"]).max() < 1e-5
@@ -57,6 +51,7 @@ def test_golden_speaker_logits_and_state(golden):
         np.abs(state.cell.numpy() - expected["c_n"].reshape(state.cell.shape)).max()
         < 1e-5
     )
+
     following = torch.from_numpy(expected["captions"][:, 1:]).long()
     log_probs = logits.log_softmax(-1).gather(-1, following[..., None])[..., 0]
     assert np.abs(log_probs.numpy() - expected["token_logprobs"]).max() < 1e-5
@@ -73,6 +68,7 @@ def test_golden_greedy_runs_through_the_shared_decoder(golden):
         max_length=12,
         start=torch.full((len(features),), START),
     )
+
     decoded = decode(step, Decoding("greedy"), batch)
     for (result,), row in zip(
         decoded, json.loads((golden / "speaker_greedy.json").read_text())
@@ -164,28 +160,3 @@ def test_logits_under_autocast_are_near_those_of_float32():
         with torch.autocast("cpu", torch.bfloat16):
             assert torch.allclose(speaker(features, tokens), logits, atol=0.02)
             assert torch.allclose(listener(features, tokens).float(), scores, atol=0.02)
-
-
-@pytest.mark.parametrize("bfloat16", [False, True])
-def test_the_hidden_states_are_those_of_torch(bfloat16):
-    torch.manual_seed(0)
-    lstm = torch.nn.LSTM(3, 5, batch_first=True)
-    inputs = torch.randn(2, 4, 3)
-    with torch.no_grad():
-        expected = lstm(inputs)[0]
-        gates = (inputs @ dict(lstm.named_parameters())["weight_ih_l0"].T).transpose(
-            0, 1
-        )
-        with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
-            states = hidden_states(lstm, gates)
-    assert states.shape == (4, 2, 5)
-    torch.testing.assert_close(
-        states.transpose(0, 1), expected, atol=0.02 if bfloat16 else 1e-6, rtol=0
-    )
-
-
-def test_the_gradients_are_those_of_finite_differences():
-    torch.manual_seed(1)
-    gates = torch.randn(4, 2, 12, dtype=torch.float64, requires_grad=True)
-    recurrent = torch.randn(12, 3, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(Recurrence.apply, (gates, recurrent))

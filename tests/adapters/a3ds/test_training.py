@@ -103,6 +103,7 @@ def test_the_game_trains_the_listener_and_leaves_its_word_vectors(
         plan(tmp_path / "rp", stage="rp", speaker=str(baseline), epochs=1, images=150),
         report=rows.append,
     )
+
     assert {
         "structural",
         "functional",
@@ -112,6 +113,7 @@ def test_the_game_trains_the_listener_and_leaves_its_word_vectors(
         "length",
     } <= set(rows[-1])
     assert math.isfinite(rows[-1]["functional"])
+
     trained = Listener.load(tmp_path / "rp/listener.safetensors")
     torch.manual_seed(1)
     fresh = Listener(ListenerSizes(47, 8, 32, one_hot.width))

@@ -9,7 +9,7 @@ import pytest
 
 from harness.contracts import Decoding, Example, TaskView
 from harness.errors import InputError
-from harness_models.baselines.mixed import EpsilonMixture
+from harness_models.baselines.epsilon_mixture import EpsilonMixture
 
 EXAMPLES = [Example(str(i), (f"A w{i} v{i} end.",)) for i in range(20)]
 TEXTS = {text for example in EXAMPLES for text in example.references}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import HarnessError, InputError
-from harness_models.baselines.mixed import Mixture, Shuffled
+from harness_models.baselines.mixed import Mixture
 
 EXAMPLES = [Example(f"e{i}", tuple(f"{i}-{j}" for j in range(6))) for i in range(12)]
 SEEDS = list(range(100, 112))
@@ -124,12 +124,14 @@ def test_too_few_references():
         mixture(small, [*SEEDS, 0], unique=3, correct=2, skip_small=True)[-1].candidates
         == ()
     )
+
     alike = [*EXAMPLES, Example("s", ("a", "a", "a"))]
     with pytest.raises(
         InputError,
         match=r"1 of 13 examples have fewer than 2 different references: 's'",
     ):
         mixture(alike, [*SEEDS, 0], unique=3, correct=2)
+
     with pytest.raises(
         InputError,
         match="2 captions of other examples are needed; the task has 0 other examples",
@@ -176,63 +178,3 @@ def test_contracts_and_fingerprints():
     assert len({Mixture(**params).fingerprint() for params in variants}) == len(
         variants
     )
-
-
-def shuffled(examples, seeds=None, decoding=None, **params):
-    adapter = Shuffled(**params)
-    adapter.prepare(TaskView(examples, decoding or Decoding()))
-    return list(
-        adapter.generate(examples, decoding or Decoding(), seeds or [7] * len(examples))
-    )
-
-
-def examples_of(count: int) -> list[Example]:
-    return [Example(f"e{i}", tuple(f"{i}-{j}" for j in range(5))) for i in range(count)]
-
-
-@given(st.integers(2, 30), st.integers(0, 1000), st.integers(1, 5))
-def test_the_captions_are_those_of_a_derangement(count, order, n):
-    generations = shuffled(examples_of(count), order=order, n=n)
-    sources = [{text.split("-")[0] for text in item.candidates} for item in generations]
-    assert all(
-        len(source) == 1 and str(i) not in source for i, source in enumerate(sources)
-    )
-    assert set().union(*sources) == {str(i) for i in range(count)}
-    assert all(
-        len(set(item.candidates)) == n and item.references is None
-        for item in generations
-    )
-
-
-def test_shuffled_captions_do_not_depend_on_batches_and_order():
-    examples = examples_of(9)
-    adapter = Shuffled(n=2)
-    adapter.prepare(TaskView(examples[::-1], Decoding()))
-    single = [
-        next(iter(adapter.generate([e], Decoding(), [i])))
-        for i, e in enumerate(examples)
-    ]
-    assert single == shuffled(examples, list(range(9)), n=2)
-    assert shuffled(examples, n=2, order=1) != shuffled(examples, n=2)
-
-
-def test_the_number_of_captions():
-    examples = examples_of(3)
-    assert len(shuffled(examples)[0].candidates) == 1
-    assert len(shuffled(examples, decoding=Decoding(candidates=3))[0].candidates) == 3
-    assert len(shuffled(examples, n=9)[0].candidates) == 5
-
-
-def test_invalid_input_is_refused():
-    with pytest.raises(
-        InputError,
-        match="shuffled: the task has 1 example; captions of another one need at least "
-        "2",
-    ):
-        shuffled(examples_of(1))
-    with pytest.raises(HarnessError, match="the example 'e0' is not one of the task"):
-        list(Shuffled().generate(examples_of(1), Decoding(), [0]))
-    with pytest.raises(InputError, match="Shuffled: n is 0"):
-        Shuffled(n=0)
-    assert isinstance(Shuffled(), Adapter)
-    assert isinstance(Shuffled(), Prepares)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.contracts import Decoding, Example, TaskView
 from harness.errors import HarnessError, InputError
-from harness_models.baselines.mixed import Pools
+from harness_models.baselines.pools import Pools
 
 EXAMPLES = [Example(f"e{i}", tuple(f"{i}-{j}" for j in range(6))) for i in range(12)]
 SEEDS = list(range(100, 112))

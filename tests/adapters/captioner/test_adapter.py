@@ -11,7 +11,7 @@ from harness_models.captioner.adapter import TrainedCaptioner
 from harness_models.captioner.model import ARCHITECTURES, load
 from harness_models.captioner.recipe import CaptionerRecipe
 from harness_models.captioner.training import train
-from harness_tasks.a3ds.scene import captions
+from harness_tasks.a3ds.grammar import captions
 
 SMALL = {
     "images": 40,
@@ -52,6 +52,7 @@ def test_scores_of_a_caption_equal_those_of_decoding(architecture):
         train={**SMALL, "architecture": architecture, "epochs": 8}
     )
     decoding = Decoding("sample", temperature=0.7, candidates=3, max_length=12)
+
     for example, generation in zip(
         EXAMPLES, adapter.generate(EXAMPLES, decoding, [1, 2, 3])
     ):
@@ -66,6 +67,7 @@ def test_scores_of_a_caption_equal_those_of_decoding(architecture):
                     len(score.log_probs) == generation.lengths[number]
                     and score.tokens[-1] == "END"
                 )
+
     (greedy,) = adapter.generate(EXAMPLES[:1], Decoding("greedy"), [0])
     if greedy.stop_reasons[0] == "stop":
         again = Example("x", greedy.candidates, meta=EXAMPLES[0].meta)

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from harness.errors import HarnessError
+from harness_models.captioner.image_features import image_features
 from harness_models.captioner.model import ARCHITECTURES, Captioner, check_architecture
-from harness_models.captioner.recipe import image_features
 
 SCENES = (5, 123_456, 479_999)
 

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 
-from harness.contracts import (
-    Adapter,
-    Decoding,
-    Example,
-    Failure,
-    Prepares,
-    Scorer,
-    TaskView,
-)
+from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer, TaskView
 from harness.errors import HarnessError, InputError
-from harness.registry.torchvision_guard import guard_torchvision
-from harness_models.clipcap.adapter import ClipCapAdapter, ClipImages
+from harness_models.clipcap.adapter import ClipCapAdapter
+from harness_models.clipcap.clip_images import ClipImages
 from harness_models.clipcap.mappers import ClipCapSizes
 from harness_models.clipcap.model import ClipCap
-from harness_models.shared.layers import Gpt2Sizes
-from harness_models.shared.tokenisers import Gpt2Bpe
+from harness_models.shared.gpt2 import Gpt2Sizes
+from harness_models.shared.tokenisers.gpt2_bpe import Gpt2Bpe
 
 TEXTS = [
     "a red ball on the floor.",
@@ -32,6 +21,7 @@ TEXTS = [
     "a small green pill in the corner.",
     "two people ride horses.",
 ]
+EXAMPLES = [Example(f"e{i}", (TEXTS[i % 4], TEXTS[(i + 1) % 4])) for i in range(12)]
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +33,7 @@ def folder(tmp_path_factory):
     tokeniser = ByteLevelBPETokenizer()
     tokeniser.train_from_iterator(TEXTS, vocab_size=300, show_progress=False)
     tokeniser.save_model(str(path))
+
     torch.manual_seed(0)
     gpt2 = Gpt2Sizes(
         vocabulary=320, positions=48, width=32, layers=2, heads=4, inner=64
@@ -54,6 +45,7 @@ def folder(tmp_path_factory):
         for weight in model.parameters():
             weight.mul_(4)
     torch.save(model.state_dict(), path / "model.pt")
+
     generator = np.random.default_rng(0)
     np.savez(
         path / "features.npz",
@@ -69,9 +61,6 @@ def adapter(folder, **params):
         **params,
     }
     return ClipCapAdapter(checkpoint=str(folder / "model.pt"), **params)
-
-
-EXAMPLES = [Example(f"e{i}", (TEXTS[i % 4], TEXTS[(i + 1) % 4])) for i in range(12)]
 
 
 def test_the_adapter_implements_the_contracts(folder):
@@ -193,76 +182,20 @@ def test_images_through_open_clip(folder, tmp_path):
         np.random.default_rng(0).integers(0, 255, (40, 30, 3), dtype=np.uint8)
     ).save(tmp_path / "a.png")
     (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00 no image")
+
     images = ClipImages(model=name, weights=tmp_path / "clip.pt", images=tmp_path)
     whole, broken, missing = images.encode(
         [Example(i, ("r",), i) for i in ("a.png", "broken.jpg", "gone.png")]
     )
+
     assert whole.ndim == 1
     assert bool(torch.isfinite(whole).all())
     assert "broken.jpg: the image does not decode" in broken.reason
     assert "gone.png: no such image" in missing.reason
+
     with pytest.raises(
         InputError, match="unknown CLIP model 'ViT-B-33'; did you mean 'ViT-B-32'"
     ):
         ClipImages(model="ViT-B-33", weights=tmp_path / "clip.pt")
     with pytest.raises(InputError, match="nothing is downloaded"):
         ClipImages(model=name, weights=tmp_path / "none.pt")
-
-
-# --------------------------------------------------------------------------- CLIP images
-# CLIP image vectors: vectors, failures of single images, models and weights that are
-# refused.
-
-
-NAME = "ViT-S-32-alt"
-
-
-@pytest.fixture(scope="module")
-def clip_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Random weights, an image and a damaged image."""
-    guard_torchvision()
-    open_clip = pytest.importorskip("open_clip")
-    path = tmp_path_factory.mktemp("clip")
-    torch.manual_seed(0)
-    torch.save(open_clip.create_model(NAME).state_dict(), path / "clip.pt")
-    pixels = np.random.default_rng(0).integers(0, 255, (40, 30, 3), dtype=np.uint8)
-    Image.fromarray(pixels).save(path / "a.png")
-    (path / "broken.jpg").write_bytes(b"\xff\xd8\xff no image")
-    return path
-
-
-def test_a_failure_takes_the_place_of_its_image(clip_folder: Path):
-    images = ClipImages(model=NAME, weights=clip_folder / "clip.pt", images=clip_folder)
-    names = ("broken.jpg", "a.png", "missing.png", "a.png")
-    broken, first, missing, second = images.encode(
-        [Example(name, ("r",), name) for name in names]
-    )
-    assert isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)
-    assert first.ndim == 1 and first.dtype == torch.float32
-    torch.testing.assert_close(first, second)
-    assert (
-        isinstance(broken, Failure)
-        and "broken.jpg: is no image, video or sound by its content" in broken.reason
-    )
-    assert (
-        isinstance(missing, Failure) and "missing.png: no such image" in missing.reason
-    )
-    assert images.encode([]) == []
-
-
-def test_models_and_weights_that_do_not_exist_are_refused(clip_folder: Path):
-    with pytest.raises(
-        InputError, match="unknown CLIP model 'ViT-B-33'; did you mean 'ViT-B-32'"
-    ):
-        ClipImages(model="ViT-B-33", weights=clip_folder / "clip.pt")
-    with pytest.raises(
-        InputError, match="none.pt: no such file of CLIP weights .nothing is downloaded"
-    ):
-        ClipImages(model=NAME, weights=clip_folder / "none.pt")
-
-
-def test_weights_of_another_model_are_refused(clip_folder: Path):
-    torch.save({"x": torch.ones(2)}, clip_folder / "other.pt")
-    with pytest.raises(InputError, match=f"other.pt: no weights of {NAME}") as caught:
-        ClipImages(model=NAME, weights=clip_folder / "other.pt")
-    assert "\n" not in str(caught.value)

@@ -64,6 +64,7 @@ def test_filters_equal_the_golden_ones(golden):
         logits, _ = ClipCapStep(model)(
             None, {"prefix": model.prefix_embeddings(values["prefix"])}
         )
+
     checked = 0
     for case in json.loads((folder / "filters.json").read_text()):
         row = logits[case["item"]][None]
@@ -75,6 +76,7 @@ def test_filters_equal_the_golden_ones(golden):
             assert ids[0][mass[0] > 0].tolist() == sorted(case["kept_ids"])
             checked += 1
             continue
+
         mass, ids = filtered_probabilities(
             row, case["temperature"], case["top_k"], case["top_p"]
         )
@@ -84,6 +86,7 @@ def test_filters_equal_the_golden_ones(golden):
             if p > 0
         }
         assert probabilities == pytest.approx(case["probs"], abs=1e-6)
+
     assert checked > 5
 
 

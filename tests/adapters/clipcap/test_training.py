@@ -12,7 +12,7 @@ from harness.contracts import Decoding, Example, TaskView
 from harness.errors import HarnessError, InputError
 from harness_models.clipcap.adapter import ClipCapAdapter
 from harness_models.clipcap.training import ClipCapRecipe, train
-from harness_models.shared.layers import Standardiser
+from harness_models.shared.standardiser import Standardiser
 from harness_models.shared.training.loop import load_state
 from harness_models.shared.weights.checkpoints import load_checkpoint
 
@@ -36,6 +36,7 @@ def test_training_learns_and_resumes(tmp_path, mapper):
             f"a {COLOURS[c]} {SHAPES[s]}.",
             f"the {SHAPES[s]} is {COLOURS[c]}",
         ]
+
     np.savez(tmp_path / "f.npz", **vectors)
     (tmp_path / "c.json").write_text(json.dumps(captions))
     params = {
@@ -54,6 +55,7 @@ def test_training_learns_and_resumes(tmp_path, mapper):
         "decay": 0.98,
         "batch": 24,
     }
+
     folder = train(ClipCapRecipe(**params, epochs=60), tmp_path / "run").parent
     # with the features of the training
     adapter = ClipCapAdapter(checkpoint=str(folder))
@@ -63,6 +65,7 @@ def test_training_learns_and_resumes(tmp_path, mapper):
             checkpoint=str(folder), features=str(tmp_path / "f.npz")
         ).fingerprint()
     )
+
     examples = [
         Example(name, tuple(t.rstrip(".") + "." for t in texts))
         for name, texts in captions.items()
@@ -105,16 +108,19 @@ def test_saved_weights_take_unstandardised_vectors(tmp_path, mapper):
         epochs=1,
         model=sizes,
     )
+
     folder = train(recipe, tmp_path / "run").parent
     adapter = ClipCapAdapter(checkpoint=str(folder))
     examples = [Example(name, (text,)) for name, text in recipe.pairs()]
     vectors = torch.stack([adapter.inputs([example])[0] for example in examples])
+
     state = load_state(folder / "state.pt")["model"]
     first = "clip_project.model.0" if mapper == "mlp" else "clip_project.linear"
     standard = Standardiser.fit(vectors.numpy())
     expected = torch.nn.functional.linear(
         standard(vectors), state[f"{first}.weight"], state[f"{first}.bias"]
     )
+
     saved = load_checkpoint(folder).tensors
     result = torch.nn.functional.linear(
         vectors, saved[f"{first}.weight"], saved[f"{first}.bias"]
@@ -128,16 +134,19 @@ def test_a_folder_trained_on_scenes_needs_no_other_parameters(tmp_path):
         ClipCapRecipe(scenes=3, captions_each=1, epochs=1, model=sizes),
         tmp_path / "run",
     ).parent
+
     adapter = ClipCapAdapter(checkpoint=str(folder))
     examples = [
         Example("77", ("a ball.",)),
         Example("one/shape/00000", ("a ball.",), meta={"target_id": 77}),
     ]
+
     adapter.prepare(TaskView(examples, Decoding()))
     one, two = (
         g.candidates for g in adapter.generate(examples, Decoding("greedy"), [1, 2])
     )
     assert one == two
+
     with pytest.raises(InputError, match="example 'cat' is not a scene"):
         adapter.prepare(TaskView([Example("cat", ("a",))], Decoding()))
     with pytest.raises(
@@ -159,6 +168,7 @@ def test_invalid_input_is_refused(tmp_path):
         train(ClipCapRecipe(scenes=3, model={"positions": 8}), tmp_path / "a")
     with pytest.raises(HarnessError, match="heads must divide the width 256; found 3"):
         train(ClipCapRecipe(scenes=3, model={"heads": 3}), tmp_path / "b")
+
     (tmp_path / "c.json").write_text(json.dumps({"a": ["one"], "b": ["two"]}))
     np.savez(tmp_path / "f.npz", a=np.ones(3), b=np.ones(4))
     with pytest.raises(
@@ -170,6 +180,7 @@ def test_invalid_input_is_refused(tmp_path):
             ),
             tmp_path / "c",
         )
+
     np.savez(tmp_path / "g.npz", a=np.ones(3))
     with pytest.raises(InputError, match="no features for 1 of 2 examples: b"):
         train(
@@ -178,6 +189,7 @@ def test_invalid_input_is_refused(tmp_path):
             ),
             tmp_path / "d",
         )
+
     assert not any((tmp_path / name).exists() for name in "abcd"), (
         "a failed training leaves no folder"
     )

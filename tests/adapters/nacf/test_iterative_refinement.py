@@ -7,8 +7,8 @@ import torch
 
 from harness.errors import HarnessError
 from harness_models.nacf.iterative_refinement import NacfRefiner, Refinement
-from harness_models.o2na.refinement import most_likely_lengths
-from harness_models.shared.decoding.types import select_rows
+from harness_models.o2na.lengths import most_likely_lengths
+from harness_models.shared.decoding.states import select_rows
 
 
 def encoded(model, values):

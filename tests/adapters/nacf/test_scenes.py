@@ -18,7 +18,7 @@ from harness.registry import resolve
 from harness_models.nacf.adapter import NacfAdapter
 from harness_models.nacf.training import NacfRecipe, train
 from harness_models.shared.training.recipe import read_recipe
-from harness_tasks.a3ds.scene import captions
+from harness_tasks.a3ds.grammar import captions
 
 FOLDER = Path(harness_tasks.__file__).parent / "studies"
 pytestmark = pytest.mark.slow

@@ -75,9 +75,11 @@ def test_sampled_captions_have_both_lengths(data, adapter):
         ]
     )
     assert right > 0.8
+
     lengths = Counter(len(text.split()) for texts in generated for text in texts)
     assert lengths[3] + lengths[5] > 0.95 * 600
     assert abs(lengths[3] / 600 - 0.5) < 0.15
+
     one = write(
         adapter,
         data[1],
@@ -121,18 +123,21 @@ def test_lengths_are_sampled_with_their_probabilities(data, adapter):
         candidates=2000,
         options={"iterations": 0, "length_temperature": 3.0},
     )
+
     texts = next(iter(adapter.generate([example], decoding, [5]))).candidates
     with torch.inference_mode():
         encoded = adapter.encode_videos(
             adapter.model, adapter.inputs([example]), [example]
         )
         expected = (encoded.lengths[0] / 3.0).softmax(0).numpy()
+
     # 3 is the shortest of the training set
     expected = np.array([0, 0, 0, expected[:4].sum(), *expected[4:]])
     expected = np.array([*expected[:6], expected[6:].sum()])  # and 6 the longest
     counts = Counter(len(text.split()) for text in texts)
     observed = np.array([counts[n] for n in range(len(expected))])
     keep = expected > 0
+
     chi = (
         (observed[keep] - 2000 * expected[keep]) ** 2 / (2000 * expected[keep])
     ).sum()
@@ -233,6 +238,7 @@ def test_captions_do_not_depend_on_the_batch(data, trained, decoding):
     whole = write(
         O2naAdapter(checkpoint=str(trained), batch_size=64), examples, decoding
     )
+
     for size in (1, 7):
         assert (
             write(
@@ -242,10 +248,12 @@ def test_captions_do_not_depend_on_the_batch(data, trained, decoding):
             )
             == whole
         )
+
     adapter = O2naAdapter(checkpoint=str(trained), batch_size=11)
     order = np.random.default_rng(3).permutation(60).tolist()
     generated = adapter.generate([examples[i] for i in order], decoding, order)
     assert [g.candidates for g in generated] == [whole[i] for i in order]
+
     shards = [
         [
             g.candidates

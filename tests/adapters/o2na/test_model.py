@@ -8,11 +8,8 @@ import torch
 from harness.errors import InputError
 from harness_models.o2na.layers import VideoSizes
 from harness_models.o2na.model import O2na, ObjectPredictor
-from harness_models.shared.weights.checkpoints import (
-    load_checkpoint,
-    looks_like,
-    save_checkpoint,
-)
+from harness_models.shared.weights.checkpoints import load_checkpoint, looks_like
+from harness_models.shared.weights.saving import save_checkpoint
 
 SIZES = VideoSizes(
     features={"m": 6, "i": 5},
@@ -78,6 +75,7 @@ def test_positions_beyond_the_length_are_impossible(predictor):
 def test_other_checkpoints_are_refused_with_a_list_of_differences(trained, tmp_path):
     loaded = load_checkpoint(trained)
     assert looks_like(loaded.tensors) == "it looks like O2NA (of this harness)"
+
     foreign = {
         key: value
         for key, value in loaded.tensors.items()
@@ -86,6 +84,7 @@ def test_other_checkpoints_are_refused_with_a_list_of_differences(trained, tmp_p
     foreign["decoder.embedding.position_embeddings.weight"] = torch.ones(7, 5)
     foreign["concept.net.0.weight"] = torch.ones(3, 24)
     save_checkpoint(foreign, loaded.settings, tmp_path / "foreign")
+
     with pytest.raises(InputError) as raised:
         O2na.from_checkpoint(tmp_path / "foreign")
     text = str(raised.value)
@@ -99,6 +98,7 @@ def test_other_checkpoints_are_refused_with_a_list_of_differences(trained, tmp_p
         "1 of another shape: decoder.embedding.position_embeddings.weight (7, 5), "
         "expected (7, 32)" in text
     )
+
     save_checkpoint(
         {"tgt_word_prj.weight": torch.ones(2, 2), "decoder.bert.x": torch.ones(2)},
         {},

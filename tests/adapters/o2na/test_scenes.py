@@ -15,10 +15,10 @@ import pytest
 import harness
 from harness.contracts import Decoding, Example, TaskView
 from harness.registry import resolve
-from harness_models.baselines.mixed import Shuffled
+from harness_models.baselines.shuffled import Shuffled
 from harness_models.shared.training.recipe import load_trainer, read_recipe
 from harness_tasks.a3ds import pixels
-from harness_tasks.a3ds.scene import captions
+from harness_tasks.a3ds.grammar import captions
 
 LESS = {"kind": "short", "scenes": 200, "captions_each": 9, "epochs": 6}
 """Fewer data than the recipes name (600 scenes, exhaustive captions, 10 epochs)."""
@@ -68,20 +68,25 @@ def test_it_describes_unseen_scenes(examples, baseline, root, tmp_path):
     assert not {example.id for example in examples} & {
         scene for scene, _ in recipe.pairs()
     }
+
     started = time.process_time()
     trainer.train(recipe, tmp_path)
     seconds = time.process_time() - started
+
     adapter = resolve("adapters", {"o2na": {"checkpoint": str(tmp_path)}})
     drawn = write(adapter, examples, DRAWN)
     cider, trm = judged(drawn, examples)
     moved = judged([*drawn[1:], drawn[0]], examples)
+
     print(
         f"o2na: CIDEr {cider:.2f}, TRM {trm:.2f}; given to the next scene "
         f"{moved[0]:.2f}, {moved[1]:.2f}; "
         f"shuffled references {baseline[0]:.2f}, {baseline[1]:.2f}; "
         f"{seconds:.0f} s of training"
     )
+
     assert cider > 2 * max(baseline[0], moved[0])
     assert trm < min(baseline[1], moved[1]) - 0.3
+
     requested = write(adapter, examples, replace(DRAWN, options={"objects": ["wall"]}))
     assert all("wall" in text.split() for texts in requested for text in texts)

@@ -15,7 +15,7 @@ from harness_models.o2na.layers import VideoSizes
 from harness_models.o2na.model import O2na
 from harness_models.o2na.word_list import SPECIAL
 from harness_models.shared.weights.checkpoint_config import weight_files
-from harness_models.shared.weights.checkpoints import save_checkpoint
+from harness_models.shared.weights.saving import save_checkpoint
 
 
 @pytest.fixture

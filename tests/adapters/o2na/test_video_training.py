@@ -3,37 +3,9 @@
 from __future__ import annotations
 
 import pytest
-import torch
 
-from harness_models.o2na.layers import MASK, PAD
 from harness_models.o2na.training import O2naRecipe, O2naTraining
-from harness_models.o2na.video_training import Batch, cross_entropy, masked_words_loss
-from harness_models.shared.training.caption_training import IGNORED
 from tests.support.toy_videos import toy_recipe, toy_videos
-
-
-def test_ignored_slots_have_no_loss():
-    logits = torch.tensor([[[0.0, 0.0], [9.0, -9.0]]])
-    assert float(cross_entropy(logits, torch.tensor([[1, IGNORED]]))) == pytest.approx(
-        0.6931, abs=1e-4
-    )
-    assert float(cross_entropy(logits, torch.full((1, 2), IGNORED))) == 0
-
-
-def test_only_masked_words_are_predicted():
-    class Model:
-        def logits(self, tokens, encoded):
-            self.tokens = tokens
-            return torch.zeros(*tokens.shape, 9)
-
-    torch.manual_seed(0)
-    model = Model()
-    tokens = torch.tensor([[6, 7, 8, PAD], [6, PAD, PAD, PAD]])
-    loss, count = masked_words_loss(model, Batch(tokens, None, torch.arange(2)))  # type: ignore[arg-type]
-    hidden = model.tokens == MASK
-    assert count == int(hidden.sum()) and bool(hidden.any(1).all())
-    assert not bool((hidden & (tokens == PAD)).any())
-    assert float(loss) == pytest.approx(torch.tensor(9.0).log().item())
 
 
 def test_length_goals_are_shares_of_the_captions_of_a_video(tmp_path):

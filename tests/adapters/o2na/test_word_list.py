@@ -10,15 +10,8 @@ from hypothesis import strategies as st
 
 from harness.errors import InputError
 from harness_models.o2na.layers import BOS, EOS, MASK, PAD, UNK, VIS
-from harness_models.o2na.word_list import (
-    DETERMINERS,
-    FUNCTION_WORDS,
-    SPECIAL,
-    VideoWords,
-    is_visual,
-    split_words,
-)
-from harness_models.shared.tokenisers import frequent_words
+from harness_models.o2na.word_list import SPECIAL, VideoWords, split_words
+from harness_models.shared.tokenisers.word_list import frequent_words
 
 WORDS = VideoWords([*SPECIAL, "a", "dog", "runs"])
 
@@ -75,20 +68,3 @@ def test_malformed_files_are_refused(tmp_path, data, message):
         VideoWords(path)
     with pytest.raises(InputError, match="no such word list"):
         VideoWords(tmp_path / "none.json")
-
-
-def test_function_words_and_numbers_are_not_visual():
-    assert [
-        word
-        for word in ["there", "are", "3", "dogs", "on", "the", "well-kept", "lawn"]
-        if is_visual(word)
-    ] == [
-        "dogs",
-        "well-kept",
-        "lawn",
-    ]
-
-
-def test_function_words_are_lower_case_and_include_the_determiners():
-    assert DETERMINERS < FUNCTION_WORDS
-    assert all(word == word.lower() and not is_visual(word) for word in FUNCTION_WORDS)

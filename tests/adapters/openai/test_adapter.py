@@ -10,16 +10,11 @@ import pytest
 
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError, InputError
-from harness.llm.session import RequestFailed
-from harness_models.openai.adapter import (
-    OpenAI,
-    generation,
-    read_choices,
-    token_log_probs,
-)
+from harness_models.openai.adapter import OpenAI
 from tests.support.chat_server import captions
 
 pytest.importorskip("httpx2")
+EXAMPLES = [Example(f"e{i}", ("a",), source=f"s{i}") for i in range(6)]
 
 
 def generations(items: Iterable[object]) -> list[Generation]:
@@ -46,9 +41,6 @@ def adapter(server, **params):
             **params,
         }
     )
-
-
-EXAMPLES = [Example(f"e{i}", ("a",), source=f"s{i}") for i in range(6)]
 
 
 def test_all_candidates_come_from_one_request(server):
@@ -178,6 +170,7 @@ def test_fields_are_renamed_and_left_out(server):
     ):
         list(adapter(server).generate(EXAMPLES, Decoding("sample"), range(6)))
     assert len(server.requests) == 1
+
     model = adapter(
         server,
         parameters={
@@ -192,6 +185,7 @@ def test_fields_are_renamed_and_left_out(server):
             EXAMPLES[:1], Decoding("sample", candidates=2, max_length=9), [7]
         )
     )
+
     assert len(item.candidates) == 2
     sent = server.requests[-1]
     assert sent["max_completion_tokens"] == 9 and not {
@@ -266,6 +260,7 @@ def test_images_and_keys_are_sent(server, tmp_path, monkeypatch):
     image = pytest.importorskip("PIL.Image")
     image.new("RGB", (4, 4)).save(tmp_path / "a.png")
     monkeypatch.setenv("MY_KEY", "secret")
+
     model = adapter(
         server,
         prompt="what",
@@ -277,9 +272,11 @@ def test_images_and_keys_are_sent(server, tmp_path, monkeypatch):
         Example("a", ("r",), media="a.png"),
         Example("b", ("r",), media="b.png"),
     ]
+
     first, second = model.generate(examples, Decoding("sample"), [1, 2])
     assert generations([first])[0].candidates == ("what 1 0",)
     assert "b.png: the image cannot be read" in failure(second)
+
     (request,) = server.requests
     assert request["key"] == "Bearer secret"
     assert request["messages"][0] == {"role": "system", "content": "be brief"}
@@ -301,9 +298,11 @@ def test_invalid_parameters_are_refused(server, monkeypatch):
         ) as caught:
             adapter(server, parameters=parameters)
         assert caught.value.parameter == "parameters"
+
     with pytest.raises(
         HarnessError,
-        match="expected a mapping of input or output or cached to numbers of at least 0",
+        match="expected a mapping of input or output or cached to numbers of at "
+        "least 0",
     ):
         adapter(server, prices={"prompt": 1})
     with pytest.raises(
@@ -312,79 +311,10 @@ def test_invalid_parameters_are_refused(server, monkeypatch):
         adapter(server, prices={"input": -1})
     with pytest.raises(HarnessError, match="prices is 3; expected a mapping"):
         adapter(server, prices=3)
+
     with pytest.raises(
         HarnessError, match="strategy is one of greedy, sample, nucleus; found 'beam'"
     ):
         adapter(server).prepare(TaskView(EXAMPLES, Decoding("beam")))
     with pytest.raises(InputError, match="the fields of example 'x' are .id."):
         adapter(server).prepare(TaskView([Example("x", ("a",))], Decoding("sample")))
-
-
-def choice(content="a dog", **values):
-    return {"message": {"content": content}, **values}
-
-
-def test_texts_and_their_log_probs():
-    tokens = {"content": [{"logprob": -0.5}, {"logprob": -1}]}
-    item = generation(
-        [
-            choice(" a dog\n", logprobs=tokens),
-            choice(logprobs=tokens, finish_reason="length"),
-        ]
-    )
-    assert (
-        item.candidates == ("a dog", "a dog")
-        and item.log_probs == (-1.5, -1.5)
-        and item.lengths == (2, 2)
-    )
-    assert item.stop_reasons == ("stop", "length")
-    assert generation([choice(logprobs=tokens), choice()]).log_probs is None
-
-
-@pytest.mark.parametrize(
-    "logprobs",
-    [
-        None,
-        {},
-        "text",
-        [1],
-        {"content": None},
-        {"content": [{}]},
-        {"content": [{"logprob": "x"}]},
-    ],
-)
-def test_log_probs_that_are_not_there(logprobs):
-    assert token_log_probs(choice(logprobs=logprobs)) is None
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        [],
-        {},
-        {"choices": []},
-        {"choices": [3]},
-        {"choices": [{"message": None}]},
-        {"choices": [choice(None)]},
-    ],
-)
-def test_replies_that_another_attempt_may_mend(reply):
-    with pytest.raises(ValueError, match="no choices|without text"):
-        read_choices(reply)
-
-
-def test_final_replies_without_text():
-    refused = {"choices": [{"message": {"content": None, "refusal": "I cannot"}}]}
-    with pytest.raises(
-        RequestFailed, match=r"the model refuses to answer \(I cannot\)"
-    ):
-        read_choices(refused)
-    with pytest.raises(
-        RequestFailed, match=r"the model refuses to answer \(content_filter\)"
-    ):
-        read_choices({"choices": [choice(None, finish_reason="content_filter")]})
-    with pytest.raises(
-        RequestFailed,
-        match=r"no text within the maximum number of tokens; raise decoding.max_length",
-    ):
-        read_choices({"choices": [choice(None, finish_reason="length")]})

@@ -17,7 +17,7 @@ import harness
 from harness.errors import HarnessError
 from harness.rundir.answers import AnswerFile
 from harness.rundir.run_folder import RunFolder
-from harness_models.wrappers.adapter import JUDGED
+from harness_models.wrappers.consensus import JUDGED
 from tests.support.chat_server import captions
 from tests.support.paid_server import Meter, kill_when
 
@@ -33,9 +33,11 @@ def spec(server, tmp_path, monkeypatch) -> dict[str, object]:
         {"id": f"e{k}", "references": [f"say e{k}" + " now" * (k % 5)]}
         for k in range(EXAMPLES)
     ]
+
     (tmp_path / "data.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in rows)
     )
+
     model = {
         "base_url": server.url,
         "model": "m",
@@ -43,6 +45,7 @@ def spec(server, tmp_path, monkeypatch) -> dict[str, object]:
         "image": False,
         "concurrency": CONCURRENCY,
     }
+
     return {
         "task": "paid",
         "dataset": {"reader": "jsonl", "path": str(tmp_path / "data.jsonl")},
@@ -86,6 +89,7 @@ def test_a_kill_loses_only_the_requests_under_way(
             "mbr": {"distance": "bleu", "pool": 3},
         }[wrapped]
         spec["models"] = [{wrapped: {"model": spec["models"][0], **settings}}]
+
     (tmp_path / "spec.yaml").write_text(json.dumps(spec))
     folder = tmp_path / "run"
     meter = Meter(server, lambda body: captions(body, body["n"]), "say e3.")
@@ -98,6 +102,7 @@ def test_a_kill_loses_only_the_requests_under_way(
         "--output",
         str(folder),
     ]
+
     # The last answers are on their way to the store while the server counts them.
     kill_when(
         command,
@@ -107,18 +112,22 @@ def test_a_kill_loses_only_the_requests_under_way(
             and (moment < EXAMPLES - 1 or stored(folder) >= moment)
         ),
     )
+
     time.sleep(0.2)  # requests that were sent arrive
     kept = stored(folder)
     assert kept >= meter.answered - CONCURRENCY and kept >= moment - CONCURRENCY
+
     if shared == "servers":
         shutil.rmtree(folder)
     sent = len(server.requests)
     meter.released.set()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
     # A kill may fall between the answer's row in the directory and its copy for other
     # runs.
     assert len(server.requests) - sent <= EXAMPLES - kept + (shared == "servers")
     assert len(server.requests) <= EXAMPLES + CONCURRENCY
+
     monkeypatch.setenv("HARNESS_ANSWERS", "none")
     resumed, whole = (
         harness.evaluate(str(tmp_path / "spec.yaml"), output=output)
@@ -142,6 +151,7 @@ def test_a_kill_keeps_the_captions_that_a_judge_has_summarised(
     spec["models"] = [
         {"consensus": {"model": spec["models"][0], "judge": judge, "candidates": 2}}
     ]
+
     (tmp_path / "spec.yaml").write_text(json.dumps(spec))
     folder = tmp_path / "run"
     meter = Meter(server, lambda body: captions(body, body.get("n", 1)), "say e3.")
@@ -154,6 +164,7 @@ def test_a_kill_keeps_the_captions_that_a_judge_has_summarised(
         "--output",
         str(folder),
     ]
+
     kill_when(command, {}, lambda: stored(folder) >= JUDGED - 1)
     assert stored(folder) == JUDGED - 1
     meter.released.set()
@@ -161,6 +172,7 @@ def test_a_kill_keeps_the_captions_that_a_judge_has_summarised(
     assert sent == JUDGED
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     assert sum(request["model"] == "m" for request in server.requests) == EXAMPLES + 1
+
     resumed, whole = (
         harness.evaluate(str(tmp_path / "spec.yaml"), output=output)
         for output in (folder, tmp_path / "whole")

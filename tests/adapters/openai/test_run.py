@@ -35,12 +35,14 @@ def spec(server, tmp_path) -> dict[str, Any]:
         {"id": list(range(6)), "captions": [["a dog", "one dog"]] * 6, "image": cells}
     )
     data.cast_column("image", datasets.Image()).save_to_disk(str(tmp_path / "saved"))
+
     model = {
         "base_url": server.url,
         "model": "m",
         "prompt": "say {id}",
         "prices": {"input": 1.0, "output": 2.0},
     }
+
     return {
         "task": "served",
         "dataset": {
@@ -59,6 +61,7 @@ def test_images_of_a_column_reach_the_server(spec, server, tmp_path):
         **captions(body, body["n"]),
         "usage": {"prompt_tokens": 100, "completion_tokens": 4},
     }
+
     run = harness.evaluate(spec, output=tmp_path / "run")
     assert len(server.requests) == 4
     urls = {
@@ -68,6 +71,7 @@ def test_images_of_a_column_reach_the_server(spec, server, tmp_path):
     assert len(urls) == 4 and all(
         url.startswith("data:image/png;base64,") for url in urls
     )
+
     assert (
         list(run.failed) == ["m/2"]
         and "row 3, image 2.png: the image does not decode" in run.failed["m/2"]
@@ -77,6 +81,7 @@ def test_images_of_a_column_reach_the_server(spec, server, tmp_path):
         "path": spec["dataset"]["path"],
         "split": "train[:5]",
     }
+
     harness.evaluate(spec, output=tmp_path / "run")
     assert len(server.requests) == 4  # answers that are there are not asked for again
 

@@ -4,11 +4,8 @@ ids that are missing or unknown, invalid files.
 
 from __future__ import annotations
 
-import gzip
 import json
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from harness.contracts import (
@@ -22,7 +19,24 @@ from harness.contracts import (
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
 from harness_models.predictions.adapter import Predictions
-from harness_models.predictions.record_tables import detect
+
+COCO = [
+    {"image_id": 2, "caption": "two"},
+    {"image_id": 1, "caption": "one"},
+    {"image_id": 1, "caption": "one again"},
+]
+LISTS = [
+    {"image_id": 1, "candidates": ["one", "one again"]},
+    {"image_id": 2, "candidates": ["two"]},
+]
+EXPECTED = [("one", "one again"), ("two",)]
+SYSTEMS = [
+    {"id": 1, "candidates": {"a": "a1", "b": ["b1", "b2"], "c": None}},
+    {"id": 2, "candidates": {"a": {"caption": "a2"}, "b": "b3", "c": "c2"}},
+]
+WHERE_IMAGE = [
+    f"{kind}_{run}" for kind in ("init", "pre", "par", "merge") for run in (1, 2, 3)
+]
 
 
 def example(key: str) -> Example:
@@ -30,27 +44,6 @@ def example(key: str) -> Example:
 
 
 EXAMPLES = [example("1"), example("2")]
-
-
-@pytest.fixture
-def save(tmp_path):
-    def write(value, name="pred.json"):
-        path = tmp_path / name
-        if name.endswith(".parquet"):
-            pq.write_table(pa.Table.from_pylist(value), path)
-            return str(path)
-        lines = ".jsonl" in name
-        text = (
-            "".join(json.dumps(item) + "\n" for item in value)
-            if lines
-            else json.dumps(value)
-        )
-        path.write_bytes(
-            gzip.compress(text.encode()) if name.endswith(".gz") else text.encode()
-        )
-        return str(path)
-
-    return write
 
 
 def captions(examples=EXAMPLES, decoding=None, **params):
@@ -67,63 +60,10 @@ def error_of(examples=EXAMPLES, **params) -> str:
     return str(caught.value)
 
 
-COCO = [
-    {"image_id": 2, "caption": "two"},
-    {"image_id": 1, "caption": "one"},
-    {"image_id": 1, "caption": "one again"},
-]
-LISTS = [
-    {"image_id": 1, "candidates": ["one", "one again"]},
-    {"image_id": 2, "candidates": ["two"]},
-]
-EXPECTED = [("one", "one again"), ("two",)]
-
-
 def test_contracts(save):
     adapter = Predictions(path=save(COCO))
     assert isinstance(adapter, Adapter)
     assert isinstance(adapter, Prepares)
-
-
-# --------------------------------------------------------------------------- formats
-@pytest.mark.parametrize(
-    ("value", "name", "form"),
-    [
-        (COCO, "a.json", "coco"),
-        (COCO, "a.json.gz", "coco"),
-        (COCO, "a.jsonl", "jsonl"),
-        ({"annotations": COCO, "images": []}, "b.json", "coco"),
-        (LISTS, "c.json", "jsonl"),
-        (LISTS, "c.jsonl.gz", "jsonl"),
-        (LISTS, "c.parquet", "parquet"),
-        (
-            [
-                {"candidates": ["zero"]},
-                *({"candidates": c["candidates"]} for c in LISTS),
-            ],
-            "d.json",
-            "vdtk",
-        ),
-        ({"1": ["one", "one again"], "2": [{"caption": "two"}]}, "e.json", "mapping"),
-        (
-            [
-                {
-                    "image_id": 1,
-                    "captions": [{"caption": "one"}, {"caption": "one again"}],
-                },
-                {"image_id": 2, "captions": ["two"]},
-            ],
-            "f.json",
-            "jsonl",
-        ),
-    ],
-)
-def test_formats_are_detected_from_the_content(save, value, name, form):
-    path = save(value, name)
-    adapter = Predictions(path=path, allow_unknown=True)
-    assert detect(adapter.paths[0]) == form
-    assert captions(path=path, allow_unknown=True) == EXPECTED
-    assert captions(path=path, format=form, allow_unknown=True) == EXPECTED
 
 
 def test_an_object_over_several_lines(tmp_path):
@@ -135,12 +75,6 @@ def test_an_object_over_several_lines(tmp_path):
 def test_columns_by_name(save):
     path = save([{"key": 1, "said": "one"}, {"key": 2, "said": "two"}])
     assert captions(path=path, id="key", candidates="said") == [("one",), ("two",)]
-
-
-SYSTEMS = [
-    {"id": 1, "candidates": {"a": "a1", "b": ["b1", "b2"], "c": None}},
-    {"id": 2, "candidates": {"a": {"caption": "a2"}, "b": "b3", "c": "c2"}},
-]
 
 
 def test_captions_of_selected_systems(save):
@@ -175,7 +109,6 @@ def test_unicode_is_unchanged(save):
     ]
 
 
-# --------------------------------------------------------------------------- missing and unknown
 def test_examples_without_predictions_are_refused(save):
     examples = [example(str(i)) for i in range(1, 8)]
     path = save(COCO)
@@ -271,7 +204,6 @@ def test_missing_in_one_of_several_files_names_the_file(save):
     ]
 
 
-# --------------------------------------------------------------------------- invalid input
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
@@ -345,6 +277,7 @@ def test_invalid_files_are_refused(save, tmp_path):
         error_of(path=[])
         == "path is an empty list; expected one or several files of predictions"
     )
+
     path.write_text("")
     assert error_of(path=str(path)) == f"{path}: the file is empty"
     path.write_text("[]")
@@ -354,6 +287,7 @@ def test_invalid_files_are_refused(save, tmp_path):
         f"{path}: not JSON at byte 28: Unterminated string starting at (the file "
         "breaks off after 32 bytes)"
     )
+
     path.write_text('[{"image_id": 1, "caption": "a", "score": NaN}]')
     assert (
         error_of(path=str(path))
@@ -363,6 +297,7 @@ def test_invalid_files_are_refused(save, tmp_path):
     assert error_of(path=str(path)).startswith(
         f"{path}:2: not JSON at byte 48: Unterminated string"
     )
+
     path.write_text("[1]")
     assert error_of(path=str(path), format="parquet") == f"{path}: not a Parquet file"
     message = error_of(path=str(path), format="cocoo")
@@ -408,23 +343,19 @@ def test_fingerprint_follows_content_and_parameters(save):
     assert first != Predictions(path=path).fingerprint()
 
 
-# --------------------------------------------------------------------------- real captions
-WHERE_IMAGE = [
-    f"{kind}_{run}" for kind in ("init", "pre", "par", "merge") for run in (1, 2, 3)
-]
-
-
 def test_files_of_real_captioners(golden):
     from harness_tasks.readers.tables import TableReader
 
     folder = golden / "data/coco_karpathy_test"
     examples = list(TableReader(path=str(folder / "references.jsonl.gz")))
+
     twelve = captions(
         examples,
         path=str(folder / "candidates_where_image.jsonl.gz"),
         system=WHERE_IMAGE,
     )
     assert {len(item) for item in twelve} == {12}
+
     first = examples[:100]
     baseline = [f"nucleus_{i}" for i in (1, 2, 3)]
     assert {
@@ -440,7 +371,6 @@ def test_files_of_real_captioners(golden):
     assert sum(not item for item in captions(first, allow_missing=True, **magic)) == 2
 
 
-# --------------------------------------------------------------------------- records without ids
 def test_a_null_id_means_the_same_for_data_sets_and_predictions(save):
     from harness_tasks.readers.tables import TableReader
 
@@ -450,12 +380,14 @@ def test_a_null_id_means_the_same_for_data_sets_and_predictions(save):
             {"id": "y", "references": ["c"], "said": "two"},
         ]
     )
+
     examples = list(TableReader(path=path, columns={"id": None}))
     assert [item.id for item in examples] == ["0", "1"]
     both = {"candidates": "said"}
     for params in ({"id": None, **both}, {"columns": {"id": None, **both}}):
         assert captions(examples, path=path, **params) == [("one",), ("two",)]
     assert captions(path=path, columns={"id": None, **both}) == [("one",), ("two",)]
+
     assert (
         Predictions(path=path, id=None).fingerprint()
         != Predictions(path=path).fingerprint()
@@ -464,6 +396,7 @@ def test_a_null_id_means_the_same_for_data_sets_and_predictions(save):
         Predictions(path=path, columns={"id": "id"}).fingerprint()
         == Predictions(path=path, id="id").fingerprint()
     )
+
     with pytest.raises(
         InputError, match="columns has no 'caption'; expected some of id, candidates"
     ):

@@ -48,12 +48,14 @@ def test_models_are_trained_on_first_use_and_stored(corpus):
         "sleeps",
     }
     assert np.mean([text + " ." in LINES for text in texts]) > 0.8
+
     again = RnnLanguageModel(train={"corpus": {"path": corpus}, **SMALL})
     assert again.fingerprint() == adapter.fingerprint()
     assert [
         g.candidates[0]
         for g in again.generate(EXAMPLES[7:9], Decoding("sample"), [7, 8])
     ] == texts[7:9]
+
     other = RnnLanguageModel(train={"corpus": {"path": corpus}, **SMALL, "seed": 1})
     assert other.fingerprint() != adapter.fingerprint()
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-
 import pytest
 import torch
 
-from harness.errors import HarnessError, InputError
-from harness_models.rnnlm import training
+from harness.errors import InputError
 from harness_models.rnnlm.model import RnnLm
 from harness_models.rnnlm.training import RnnLmRecipe, perplexity, train
 
@@ -55,31 +52,3 @@ def test_the_key_depends_on_recipe_and_corpus():
     assert RnnLmRecipe().key("a") != RnnLmRecipe().key("b")
     assert RnnLmRecipe().key("a") != RnnLmRecipe(seed=1).key("a")
     assert RnnLmRecipe().key("a") == RnnLmRecipe().key("a")
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    path = tmp_path_factory.mktemp("corpus") / "lines.txt"
-    path.write_text("\n".join(LINES))
-    return str(path)
-
-
-def test_a_model_is_trained_and_not_overwritten(corpus, tmp_path, capsys):
-    parser = argparse.ArgumentParser()
-    training.add_arguments(parser)
-    args = parser.parse_args(
-        [
-            "--corpus",
-            corpus,
-            "--output",
-            str(tmp_path / "lm"),
-            "--epochs",
-            "1",
-            "--size",
-            "8",
-        ]
-    )
-    assert training.run(args) == 0
-    assert "held-out perplexity" in capsys.readouterr().out
-    with pytest.raises(HarnessError, match="holds a model already"):
-        training.run(args)

@@ -19,7 +19,8 @@ from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer
 from harness.errors import HarnessError, InputError
 from harness.files.user_path import cache_folder
 from harness.registry import current
-from harness_models.shared.training.model_cache import get_or_train, model_key
+from harness_models.shared.training.model_cache import get_or_train
+from harness_models.shared.training.model_key import model_key
 from harness_models.shared.training.recipe import load_trainer
 from harness_models.trained.adapter import Trained
 from harness_models.tvt.adapter import TvtAdapter
@@ -69,12 +70,14 @@ def examples():
 def test_the_model_is_trained_once_and_equals_its_adapter(recipe, cache, tmp_path):
     model = Trained(model="tvt", recipe=recipe, params={"batch_size": 5})
     assert not cache.exists()  # the constructor does not train
+
     assert (
         isinstance(model, Adapter)
         and isinstance(model, Scorer)
         and isinstance(model, Prepares)
     )
     (folder,) = [model.folder]
+
     assert sorted(path.name for path in cache.iterdir()) == [folder.name]
     assert {path.name for path in folder.iterdir()} == {
         "checksums.crc32",
@@ -82,6 +85,7 @@ def test_the_model_is_trained_once_and_equals_its_adapter(recipe, cache, tmp_pat
         "config.json",
         "curve.jsonl",
     }
+
     adapter = TvtAdapter(
         checkpoint=str(
             train(load_trainer("tvt").recipe(**recipe), tmp_path / "own").parent
@@ -89,6 +93,7 @@ def test_the_model_is_trained_once_and_equals_its_adapter(recipe, cache, tmp_pat
         batch_size=5,
     )
     assert model.fingerprint() == adapter.fingerprint()
+
     ours, theirs = (
         list(m.generate(examples(), SAMPLE, range(12))) for m in (model, adapter)
     )
@@ -98,6 +103,7 @@ def test_the_model_is_trained_once_and_equals_its_adapter(recipe, cache, tmp_pat
         for m in (model, adapter)
     )
     assert np.array_equal(ours, theirs)
+
     modified = folder.stat().st_mtime_ns
     again = Trained(model="tvt", recipe=dict(reversed(recipe.items())))
     assert again.folder == folder and folder.stat().st_mtime_ns == modified
@@ -175,7 +181,6 @@ def test_a_failed_training_leaves_no_model(recipe, cache):
     assert [path.name for path in cache.iterdir() if path.suffix != ".lock"] == []
 
 
-# ------------------------------------------------------------------ processes
 def _use(recipe, queue):
     model = Trained(model="tvt", recipe=recipe)
     queue.put((str(model.folder), model.fingerprint()))
@@ -214,17 +219,20 @@ def test_a_killed_training_is_resumed(recipe, cache, tmp_path):
     process = spawn.Process(target=_use, args=(recipe, queue))
     process.start()
     assert process.pid is not None
+
     deadline = time.monotonic() + 120
     while not list(cache.glob("*.partial/state.pt")) and time.monotonic() < deadline:
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGKILL)
     process.join(60)
+
     (partial,) = cache.glob("*.partial")
     assert [
         path.name
         for path in cache.iterdir()
         if path.suffix not in (".partial", ".lock")
     ] == []
+
     epochs = int(torch.load(partial / "state.pt", weights_only=True)["epoch"])
     assert 0 < epochs < 4000
     epochs_run: list[int] = []

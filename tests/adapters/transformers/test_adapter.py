@@ -23,17 +23,6 @@ from tests.support import tiny_models  # noqa: E402
 
 IMAGES = ("ved", "blip", "git", "llava", "qwen2_vl", "blip2", "blip2_t5")
 NAMES = ("gpt2", "t5", *IMAGES)
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    base = tmp_path_factory.mktemp("models")
-    for name in NAMES:
-        tiny_models.BUILDERS[name](base / name)
-    tiny_models.pictures(base)
-    return base
-
-
 TEXTS = [
     "the dog runs",
     "a cat",
@@ -45,9 +34,16 @@ EXAMPLES = [
     Example(f"e{i}", ("a dog runs", "the cat"), media=f"{i}.png", source=TEXTS[i])
     for i in range(5)
 ]
-
-
 GREEDY = Decoding()
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    base = tmp_path_factory.mktemp("models")
+    for name in NAMES:
+        tiny_models.BUILDERS[name](base / name)
+    tiny_models.pictures(base)
+    return base
 
 
 def generations(adapter, examples, decoding, seeds) -> list[Generation]:
@@ -90,6 +86,7 @@ def test_greedy_and_beam_equal_generate(folders, name):
         length_penalty=1.0,
         options={"early_stopping": "heuristic"},
     )
+
     for decoding, theirs in [
         (Decoding("greedy"), {}),
         (beam, {"num_beams": 3, "num_return_sequences": 3, "length_penalty": 1.0}),
@@ -225,17 +222,18 @@ def test_folders_without_a_complete_model_are_refused(folders, tmp_path):
         tmp_path / "cut" / "model.safetensors",
         metadata={"format": "pt"},
     )
+
     with pytest.raises(
         InputError,
         match=r"1 missing: transformer\.h\.0\.ln_1\.weight; 1 unexpected: more",
     ):
         Transformers(model=str(tmp_path / "cut"))
+
     (tmp_path / "cut" / "model.safetensors").write_bytes(b"\x10\x00")
     with pytest.raises(InputError):
         Transformers(model=str(tmp_path / "cut"))
 
 
-# --------------------------------------------------------------------------- chats with images
 def test_images_and_system_messages_go_through_the_template(folders):
     adapter = build(folders, "llava", system="the cat")
     assert adapter.chat
@@ -291,23 +289,25 @@ def test_images_of_several_sizes_are_in_separate_batches(folders, tmp_path):
     examples = [
         Example(f"e{i}", ("a dog runs", "the cat"), media=f"{i}.png") for i in range(6)
     ]
+
     adapter = build(folders, "qwen2_vl", images=str(tmp_path))
     assert len(adapter.groups(adapter.inputs(examples))) == 2
     decoding = Decoding("sample", candidates=3)
     whole = captions(adapter, decoding, examples, range(6))
     alone = [captions(adapter, decoding, [e], [i])[0] for i, e in enumerate(examples)]
     assert whole == alone
+
     together = [
         s.log_probs for scores in adapter.score_references(examples) for s in scores
     ]
     apart = [
         s.log_probs for e in examples for s in next(iter(adapter.score_references([e])))
     ]
+
     for one, other in zip(together, apart):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-# --------------------------------------------------------------------------- samples, number formats, devices, memory
 @pytest.mark.parametrize("name", NAMES)
 def test_sampled_captions_have_the_log_probabilities_of_a_forced_pass(folders, name):
     adapter = build(folders, name)
@@ -373,6 +373,7 @@ def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
     adapter = build(folders, name)
     whole = captions(adapter, decoding)
     scores = [s.log_probs for item in adapter.score_references(EXAMPLES) for s in item]
+
     monkeypatch.setattr(adapter, "_batches", None)
     monkeypatch.setattr("harness_models.shared.decoding.batches.AUTO_START", 4)
     sizes = []
@@ -389,6 +390,7 @@ def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
     # one call per batch
     monkeypatch.setattr(adapter, "groups", lambda inputs: [list(range(len(inputs)))])
     monkeypatch.setattr(adapter, "prefix", small)
+
     assert captions(adapter, decoding) == whole
     assert sizes == [4, 2, 1, 1, 1, 1, 1]
     assert adapter.timings()["batch_size"] == 1

@@ -14,7 +14,7 @@ from harness.registry.torchvision_guard import guard_torchvision
 guard_torchvision()
 pytest.importorskip("transformers")
 
-from harness_models.shared.decoding.types import reorder  # noqa: E402
+from harness_models.shared.decoding.states import reorder  # noqa: E402
 from harness_models.transformers.loading import load_model  # noqa: E402
 from harness_models.transformers.steps import (  # noqa: E402
     BlipStep,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness_models.shared.tokenisers import frequent_words
+from harness_models.shared.tokenisers.word_list import frequent_words
 from harness_models.tvt.model import BOS, EOS, PAD, SPECIAL, UNK, TvtWords
 
 WORDS = TvtWords([*SPECIAL, "a", "dog", "runs"])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness_models.shared.layers import KeyValues
-from harness_models.vlp.bert import Bert, BertSizes, Head
+from harness_models.shared.key_values import KeyValues
+from harness_models.vlp.bert import Bert, Head
+from harness_models.vlp.sizes import BertSizes
 
 SIZES = BertSizes(
     vocabulary=11, width=12, layers=3, heads=3, inner=20, positions=9, segments=6

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness_models.vlp.bert import BertSizes, VlpSizes
 from harness_models.vlp.model import Vlp, VlpStep
+from harness_models.vlp.sizes import BertSizes, VlpSizes
 
 SIZES = BertSizes(
     vocabulary=40, width=24, layers=3, heads=3, inner=32, positions=60, segments=6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness_models.vlp.bert import SPECIAL_IDS, BertSizes, VlpSizes
+from harness_models.vlp.sizes import SPECIAL_IDS, BertSizes, VlpSizes
 
 BERT = BertSizes(
     vocabulary=9, width=4, layers=1, heads=2, inner=4, positions=5, segments=6

@@ -10,7 +10,7 @@ import pytest
 
 from harness_metrics.pragmatic.lexicon import OTHER
 from harness_metrics.pragmatic.parser import read
-from harness_tasks.a3ds import scene
+from harness_tasks.a3ds import grammar, scene
 
 
 def parse(text: str) -> dict[str, object]:
@@ -129,10 +129,10 @@ def test_bare_colours_contradictions_and_unknown_words():
 
 def test_captions_of_the_grammar():
     ids = np.random.default_rng(0).integers(0, scene.N_SCENES, 60)
-    kinds: tuple[scene.Kind, ...] = ("exhaustive", "short")
+    kinds: tuple[grammar.Kind, ...] = ("exhaustive", "short")
     for kind in kinds:
         texts = [
-            text for captions in scene.caption_sets(ids, kind) for text in captions
+            text for captions in grammar.caption_sets(ids, kind) for text in captions
         ]
         values = np.repeat(scene.indices(ids), len(texts) // len(ids), axis=0)
         readings = read(texts)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError, InputError
 from harness_metrics.pragmatic.scores import evaluate
-from harness_tasks.a3ds.scene import N_SCENES, captions, scene_id
+from harness_tasks.a3ds.grammar import captions
+from harness_tasks.a3ds.scene import N_SCENES, scene_id
 
 # giant cyan ball, red floor, orange wall, right corner
 TARGET = scene_id([0, 1, 5, 7, 2, 0])

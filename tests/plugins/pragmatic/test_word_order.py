@@ -7,7 +7,7 @@ import pytest
 from harness.contracts import CaptionSet
 from harness.run.features import FeatureCache
 from harness_metrics.pragmatic.word_order import AdjectiveOrder, size_first
-from harness_tasks.a3ds.scene import captions
+from harness_tasks.a3ds.grammar import captions
 
 
 def test_the_grammar_puts_size_first():

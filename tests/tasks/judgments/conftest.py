@@ -88,6 +88,7 @@ def graded(human: bool = True) -> list[dict]:
             },
             {"caption": BAD[name], "human_score": 1, "is_own_reference": False},
         ]
+
         if human:
             text = references[0].lower().replace(".", " .")
             candidates.append(
@@ -117,6 +118,7 @@ def fifty(folder: Path) -> None:
                 ],
             }
         )
+
         own = references[-1]["references"]
         shared = {"image_id": image}
         pairs += [
@@ -157,6 +159,7 @@ def fifty(folder: Path) -> None:
                 "votes": [1, -1] if k == 0 else [1, 1],
             },
         ]
+
     write(folder / "references.jsonl.gz", references)
     write(folder / "pairs.jsonl.gz", pairs)
 
@@ -178,6 +181,7 @@ def fense() -> list[dict]:
             "audio_id": name,
             "references": references,
         }
+
         if k:
             row["HM"] = [references[4], POOR[name], "ground_t_4", "rl", [1, 1, 1, -1]]
         else:
@@ -224,6 +228,7 @@ def fill_field_files(data: Path) -> None:
         data / "flickr8k/crowdflower_flickr8k.json",
         votes_by_image({"good": [1.0], "poor": [0.333333], "bad": [0.0]}),
     )
+
     (data / "polaris").mkdir(parents=True)
     with (data / "polaris/polaris_test.csv").open("w", newline="") as file:
         writer = csv.writer(file)
@@ -231,6 +236,7 @@ def fill_field_files(data: Path) -> None:
         for k, (name, references) in enumerate(SCENES.items()):
             for captions, score in ((GOOD, 0.9), (POOR, 0.5), (BAD, 0.1)):
                 writer.writerow([k, captions[name], repr(references), score, k])
+
     annotations = [
         {
             "id": 10 + k,
@@ -252,6 +258,7 @@ def fill_field_files(data: Path) -> None:
         data / "foil/foilv1.0_test_2017.json",
         {"info": {}, "images": [{"id": 0}], "annotations": annotations},
     )
+
     coco = [
         {"image_id": k, "id": 5 * k + n, "caption": text}
         for k, texts in enumerate(SCENES.values())
@@ -286,6 +293,7 @@ def fill_long_captions(data: Path) -> None:
                 for scene, references in SCENES.items()
                 for captions, score in grades
             )
+
     names = ("GT_Caption_GPT4O", "GT_Caption_GPT4V", "GT_Caption_Gemini15Pro")
     images = [
         {
@@ -302,11 +310,13 @@ def fill_long_captions(data: Path) -> None:
         }
         for scene, references in SCENES.items()
     ]
+
     (data / "DetailCaps-4870").mkdir()
     pq.write_table(
         pa.Table.from_pylist([*images, {**images[0], "GPT4_Eval": None}]),
         data / "DetailCaps-4870/DetailCaps-4870.parquet",
     )
+
     lines = [
         {
             "video_id": scene,
@@ -317,6 +327,7 @@ def fill_long_captions(data: Path) -> None:
         for scene, references in SCENES.items()
         for captions, score in grades
     ]
+
     aspects = ("coherence", "consistency", "fluency", "relevance")
     summaries = [
         {
@@ -331,6 +342,7 @@ def fill_long_captions(data: Path) -> None:
         for scene, references in SCENES.items()
         for k, (captions, _) in enumerate(grades)
     ]
+
     (data / "summeval").mkdir()
     (data / "summeval/model_annotations.aligned.jsonl").write_text(
         "".join(json.dumps(line) + "\n" for line in summaries)
@@ -339,6 +351,7 @@ def fill_long_captions(data: Path) -> None:
     (data / "vatex_eval/judgments.jsonl").write_text(
         "".join(json.dumps(line) + "\n" for line in lines)
     )
+
     pairs = [
         {
             "image": f"VOC/{scene}.jpg",
@@ -379,10 +392,12 @@ def fill_test_set(folder: Path) -> None:
             f"{name}\t{1 - n / 10}" for n, name in enumerate(systems) for _ in SCENES
         ],
     }
+
     files |= {
         f"system-outputs/en-de/{name}.txt": list(outputs.values())
         for name, outputs in systems.items()
     }
+
     for name, lines in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("\n".join(lines) + "\n")
@@ -403,6 +418,7 @@ def fill_reference_free(data: Path) -> None:
         for name, winner in zip(SCENES, ("large", "human", "equal", "bad"))
     ]
     indented(data / "caparena/caparena_annots_eval.json", battles)
+
     answers = [
         {
             "id": k,
@@ -415,10 +431,12 @@ def fill_reference_free(data: Path) -> None:
         }
         for k, name in enumerate(SCENES)
     ]
+
     (data / "reward-bench").mkdir()
     pq.write_table(
         pa.Table.from_pylist(answers), data / "reward-bench/filtered.parquet"
     )
+
     duels = [
         {
             "input": f"Describe {name}.",
@@ -428,6 +446,7 @@ def fill_reference_free(data: Path) -> None:
         }
         for k, name in enumerate(SCENES)
     ]
+
     for folder in (
         "Natural",
         "Adversarial/GPTInst",
@@ -436,6 +455,7 @@ def fill_reference_free(data: Path) -> None:
         "Adversarial/Neighbor",
     ):
         indented(data / "LLMBar/Dataset/LLMBar" / folder / "dataset.json", duels)
+
     columns = (
         "tifa_mplug-large",
         "tifa_blip2-flant5xl",
@@ -461,6 +481,7 @@ def fill_reference_free(data: Path) -> None:
         for system, score in (("dalle", 4), ("vq", 1 + k % 2))
     }
     indented(data / "tifa/human_annotations/human_annotations_with_scores.json", images)
+
     table = data / "wmt-mqm-human-evaluation/ted/ende/mqm_ted_ende.tsv"
     table.parent.mkdir(parents=True)
     lines = [
@@ -482,6 +503,7 @@ def fill_reference_free(data: Path) -> None:
         lines.append(
             f'wrong\t{head}\trater2\tQuelle {k}\t{bad}\tFluency/Grammar\tMinor\t"'
         )
+
     table.write_text("\n".join(lines) + "\n")
 
 
@@ -495,9 +517,11 @@ def fill(data: Path) -> Path:
         for row in rows:  # images of three sets do not share ids
             row["image_id"] = f"{folder}{row['image_id']}"
         write(data / folder / "judgments.jsonl.gz", rows)
+
     write(data / "capeval1k/judgments.jsonl.gz", graded(human=False))
     for folder in ("pascal50s", "abstract50s"):
         fifty(data / folder)
+
     write(
         data / "flickr8k_expert/judgments.jsonl.gz",
         [
@@ -515,6 +539,7 @@ def fill(data: Path) -> Path:
             )
         ],
     )
+
     write(
         data / "thumb_mscoco/judgments.jsonl.gz",
         [
@@ -546,6 +571,7 @@ def fill(data: Path) -> Path:
             for k, (name, references) in enumerate(scenes)
         ],
     )
+
     write(
         data / "nocaps_val_foil/pairs.jsonl.gz",
         [
@@ -560,6 +586,7 @@ def fill(data: Path) -> Path:
             for k, (name, references) in enumerate(scenes)
         ],
     )
+
     write(
         data / "aloha_hat/judgments.jsonl.gz",
         [
@@ -575,6 +602,7 @@ def fill(data: Path) -> Path:
             for caption, label in ((GOOD[name], False), (BAD[name], True))
         ],
     )
+
     for folder in ("fense_audiocaps", "fense_clotho"):
         write(data / folder / "judgments.jsonl.gz", fense())
     fill_long_captions(data)

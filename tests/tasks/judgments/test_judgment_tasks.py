@@ -72,14 +72,17 @@ def test_a_task_runs_on_a_file_of_its_form(name, judged):
     assert isinstance(loaded, LoadedJudgments)
     result = run(name)
     spec = loaded.spec
+
     head = {r.metric: r for r in result.records if (r.details or {}).get("headline")}
     assert {(r.statistic, r.group) for r in head.values()} == {spec.headline}
     assert {r.statistic for r in result.records} == set(spec.statistics)
+
     bleu = head["bleu1"]
     low, high = bleu.ci95 or (bleu.value, bleu.value)
     assert bleu.ci95 is not None or bleu.interval_note, (
         "few items have no interval, and the reason"
     )
+
     # four bad captions among eight, all of them at the bottom
     if spec.statistics[0] == "average_precision":
         assert bleu.value == 1.0
@@ -87,9 +90,11 @@ def test_a_task_runs_on_a_file_of_its_form(name, judged):
         0.3 < bleu.value <= 1 and low <= bleu.value + 1e-9 and high >= bleu.value - 1e-9
     )
     assert not math.isnan(head["bleu2"].value)
+
     record = bleu.to_dict()
     assert list(record)[4:7] == ["metric", "statistic", "group"]
     assert record["n"] > 0 and "own:" in record["signature"]
+
     rows = [
         {
             key: value
@@ -136,6 +141,7 @@ def test_errors_are_a_cost(judged):
         for system, score in (("right", 0.9), ("wrong", 0.1))
     ]
     submission.write_text("system\tseg_id\tscore\n" + "".join(lines))
+
     (record,) = api.evaluate(
         "judgments/mqm-ted-ende",
         statistics=["accuracy"],
@@ -143,6 +149,7 @@ def test_errors_are_a_cost(judged):
         metrics=[{"scores": {"path": str(submission), "name": "COMET"}}],
     ).records
     assert (record.metric, record.value, record.n) == ("COMET", 1.0, 4)
+
     (loaded,) = load_specs("judgments/mqm-ted-ende")
     captions = {
         (c.item, c.system): c for c in read_judgments(loaded.spec.judgments).captions
@@ -158,10 +165,12 @@ def test_a_test_set_of_a_shared_task(judged):
     submission = {
         "scores": {"path": str(folder / "metric-scores/en-de/COMET-22-refA.seg.score")}
     }
+
     result = api.evaluate(
         "judgments/wmt22-ende", metrics=[submission, {"bleu1": {"tokenizer": "none"}}]
     )
     heads = {r.metric: r for r in result.records if (r.details or {}).get("headline")}
+
     # one segment has no human score
     assert (
         set(heads) == {"COMET-22-refA", "bleu1"}
@@ -170,11 +179,13 @@ def test_a_test_set_of_a_shared_task(judged):
     assert heads["COMET-22-refA"].value == 1 and "of systems over all segments" in str(
         result.provenance.spec["published"]
     )
+
     systems = {r.statistic: r for r in result.records if r.metric == "COMET-22-refA"}
     assert (
         systems["pearson_system"].value == pytest.approx(1)
         and systems["pearson_system"].n == 3
     )
+
     before = result.manifest["digest"]
     (folder / "system-outputs/en-de/Good.txt").write_text("a\nb\nc\nd\n")
     assert (
@@ -207,6 +218,7 @@ def test_two_labelings_of_one_set(judged):
         name: load_specs(f"judgments/{name}")[0].spec
         for name in ("pascal50s", "pascal50s-consensus")
     }
+
     sources = {
         name: [
             table.reference
@@ -223,6 +235,7 @@ def test_two_labelings_of_one_set(judged):
             "CLIPScore (Hessel et al. 2021, v3 of 2022), Table 4, 48 judgments a pair"
         },
     }
+
     records = {(r.metric, r.group): r for r in run("pascal50s-consensus").records}
     assert records["bleu1", "mean"].value == 1 and records["bleu1", "HC"].n == 4
 
@@ -316,11 +329,11 @@ def test_three_sets_are_one(judged):
     assert run("composite").manifest["data"]["examples"] == 12
 
 
-# ------------------------------------------------------------------ the suite
 @pytest.mark.slow
 def test_the_suite_skips_what_is_not_there(judged, tmp_path, capsys):
     for folder in ("pascal50s", "aloha_hat", "composite_coco"):
         shutil.rmtree(judged / folder)
+
     output = tmp_path / "j"
     call = [
         "run",
@@ -332,6 +345,7 @@ def test_the_suite_skips_what_is_not_there(judged, tmp_path, capsys):
         "--set",
         "metrics=[{bleu2: {tokenizer: none}}, {bleu1: {tokenizer: none}}]",
     ]
+
     assert main(call) == 0
     printed = capsys.readouterr()
     lines = [line for line in printed.err.splitlines() if "not there" in line]
@@ -341,6 +355,7 @@ def test_the_suite_skips_what_is_not_there(judged, tmp_path, capsys):
     assert "League table" in printed.out
     folders, absent = run_folders(output)
     assert len(folders) == len(NAMES) - 6 and len(absent) == 5
+
     assert main(["report", str(output), "--tables", str(tmp_path / "t")]) == 0
     page = (output / "report.html").read_text()
     assert (
@@ -367,19 +382,23 @@ def test_the_suite_is_read_before_anything_is_scored(
                 "votes": k % 2,
             }
             file.write(json.dumps(pair) + "\n")
+
     with gzip.open(judged / "fense_clotho/judgments.jsonl.gz", "wt") as file:
         file.write("{")
+
     begun: list[str] = []
     monkeypatch.setattr(
         "harness.judgments.task_kinds.execute_task",
         lambda plan, **options: begun.append(plan.spec.task),
     )
+
     lines: list[str] = []
     api.evaluate_all(
         "judgments/all",
         output=tmp_path / "j",
         on_absent=lambda line, absent: lines.append(f"{line} ({len(begun)})"),
     )
+
     assert len(begun) == len(NAMES) - 3
     abstract, clotho = lines
     assert (
@@ -410,15 +429,18 @@ def test_a_set_of_a_suite_that_cannot_be_read_is_one_line_and_exit_code_2(
                 "category_code": 1,
             }
             file.writelines(json.dumps({**pair, "votes": k}) + "\n" for k in (0, 1))
+
     names = ("abstract50s", "pascal50s", "nocaps-foil")
     includes = "".join(f"  - {TASKS / name}.yaml\n" for name in names)
     (tmp_path / "suite.yaml").write_text(
         f"include:\n{includes}metrics: [caption-length]\n"
     )
+
     assert (
         main(["run", str(tmp_path / "suite.yaml"), "--output", str(tmp_path / "out")])
         == code
     )
+
     error = capsys.readouterr().err
     assert (
         error.count("judgments/pascal50s: not there") == 1
@@ -445,7 +467,6 @@ def test_a_suite_without_any_file_is_an_error(tmp_path, monkeypatch):
         api.evaluate("judgments/all")
 
 
-# ------------------------------------------------------------------ a second look
 def test_a_second_look_scores_nothing_again(judged, tmp_path, monkeypatch):
     output = tmp_path / "t"
     first = api.evaluate("judgments/thumb", output=output, **FAST)
@@ -457,6 +478,7 @@ def test_a_second_look_scores_nothing_again(judged, tmp_path, monkeypatch):
     monkeypatch.setattr(scoring, "score", refuse)
     again = api.evaluate("judgments/thumb", output=output, **FAST)
     assert [r.value for r in again.records] == [r.value for r in first.records]
+
     looked = api.evaluate(
         "judgments/thumb",
         output=output,
@@ -466,12 +488,14 @@ def test_a_second_look_scores_nothing_again(judged, tmp_path, monkeypatch):
     )
     assert {r.statistic for r in looked.records} == {"kendall_c", "accuracy"}
     assert json.loads((output / "manifest.json").read_text())["spec"]["ties"] == "skip"
+
     monkeypatch.undo()
     monkeypatch.setenv("HARNESS_DATA", str(judged))
     more = api.evaluate(
         "judgments/thumb", output=output, metrics=[*FAST["metrics"], "rouge"]
     )
     assert {r.metric for r in more.records} == {"bleu2", "bleu1", "rouge"}
+
     with pytest.raises(InputError, match="holds another run"):
         api.evaluate("judgments/thumb", output=output, limit=2, **FAST)
 
@@ -498,12 +522,15 @@ def test_samples_hold_scores_and_people(judged, tmp_path, capsys):
 def test_other_verbs_on_a_run_of_judgments(judged, tmp_path, capsys):
     folder = str(tmp_path / "r")
     run("thumb", output=tmp_path / "r")
+
     assert main(["rescore", folder, "-m", "rouge"]) == 0
     assert "ROUGE-L (COCO)" in capsys.readouterr().out
+
     assert main(["compare", folder, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     (row, *more) = result["comparisons"]
     assert (row["system_a"], row["system_b"], len(more)) == ("bleu2", "bleu1", 2)
+
     record = harness.Run.open(folder).records[0]
     assert (row["a"], row["p_holm"]) == (
         record.value,
@@ -513,9 +540,11 @@ def test_other_verbs_on_a_run_of_judgments(judged, tmp_path, capsys):
         "rouge",
         "rouge",
     ]
+
     assert main(["compare", folder]) == 0 and "PERM-INPUT" in capsys.readouterr().out
     # its captions are those of systems
     assert main(["power", folder]) == 0 and "large" in capsys.readouterr().out
+
     for call, line in (
         (["compare", folder, folder], "not two runs"),
         (

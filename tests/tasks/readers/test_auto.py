@@ -13,8 +13,8 @@ import pytest
 import harness
 from harness.contracts import Example
 from harness.errors import InputError
-from harness_tasks.readers.annotations import CocoCaptions
 from harness_tasks.readers.auto import AutoReader
+from harness_tasks.readers.coco import CocoCaptions
 from harness_tasks.readers.joined import join_readers
 from harness_tasks.readers.tables import MappingReader, TableReader
 
@@ -159,9 +159,11 @@ def test_the_reader_of_files_joins_them(tmp_path, monkeypatch):
         ("p.json", {"a": "x", "b": "z"}),
     ):
         (tmp_path / name).write_text(json.dumps(content))
+
     reader = AutoReader(path=["1.json", "2.json"], limit_references=2)
     assert [example.references for example in reader] == [("x", "y"), ("z", "w")]
     assert reader.describe() == "1.json (mapping), 2.json (mapping)"
+
     variants = [
         (["1.json", "2.json"], 2),
         (["1.json", "2.json"], None),
@@ -177,8 +179,10 @@ def test_the_reader_of_files_joins_them(tmp_path, monkeypatch):
         )
         == 4
     )
+
     with pytest.raises(InputError, match="expected at least one"):
         AutoReader(path=[])
+
     scores = harness.score("p.json", ["1.json", "2.json"], "bleu1")
     assert next(iter(scores.values())).value == pytest.approx(1.0)
 

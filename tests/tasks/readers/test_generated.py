@@ -7,7 +7,7 @@ import json
 import pytest
 
 from harness.errors import InputError
-from harness_tasks.a3ds.scene import captions
+from harness_tasks.a3ds.grammar import captions
 from harness_tasks.readers.generated import ReferenceGames
 
 

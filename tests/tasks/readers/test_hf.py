@@ -180,11 +180,13 @@ def test_fingerprint_depends_on_the_files(saved, tmp_path):
             path=str(tmp_path / "a"), mapping="flickr8k"
         ).fingerprint()
     )
+
     other = {**FLICKR8K, "caption_0": ["e", "f"]}
     assert (
         first
         != HuggingFaceDataset(path=saved(other, "b"), mapping="flickr8k").fingerprint()
     )
+
     commits = [
         HuggingFaceDataset(path="owner/name", revision=digit * 40) for digit in "12"
     ]
@@ -201,12 +203,14 @@ def test_bad_input(saved, tmp_path):
         "./nothing/here.parquet: no such file or folder, "
         "and not the name of a dataset (owner/name)"
     )
+
     assert error_message(path="owner/none", revision="v1") == (
         "owner/none: is not in the cache, and HF_HUB_OFFLINE is set. "
         "Fetch it before, with network: "
         'HF_HUB_OFFLINE=0 python -c "import datasets; '
         "datasets.load_dataset('owner/none', revision='v1')\""
     )
+
     broken = tmp_path / "broken.json"
     broken.write_text("[{")
     assert error_message(path=str(broken)).startswith(
@@ -218,6 +222,7 @@ def test_bad_input(saved, tmp_path):
         "the name has the unknown suffix '.xyz'; expected .parquet, .json"
         in error_message(path=str(odd))
     )
+
     path = saved({"id": [1, 1], "captions": [["a"], ["b"]]}, "twice")
     assert (
         error_message(path=path)
@@ -228,6 +233,7 @@ def test_bad_input(saved, tmp_path):
         error_message(path=path)
         == f"{path}: row 1: empty reference '' (allow_empty: true keeps it)"
     )
+
     path = saved({"id": [1], "words": ["a"]}, "other")
     assert error_message(path=path) == (
         f"{path}: no column of captions; found 'id', 'words' (name it with columns: "
@@ -238,6 +244,7 @@ def test_bad_input(saved, tmp_path):
         "expected one of sentences_raw, sentences, captions,"
         " answer, caption; found id, words (name it with columns)"
     )
+
     assert (
         error_message(path=path, where={"splti": "a"})
         == f"{path}: where: no column 'splti'"

@@ -122,6 +122,7 @@ def test_names_that_the_hub_does_not_give(hub, environment):
         {"path": "owner/name", "revision": "v7"},
         {"path": "owner/name", "split": "test"},
     )
+
     page = f"{hub.url}/datasets/owner"
     assert gated == (
         "owner/gated: is a gated data set of the hub: "

@@ -61,6 +61,7 @@ def test_options_in_columns_and_companions(tmp_path):
     path = written(
         tmp_path, {"caption": "a", "negative_caption": "b", "media": "1.jpg"}
     )
+
     reader = ChoiceReader(
         path=path,
         columns={"options": ["caption", "negative_caption"]},
@@ -75,6 +76,7 @@ def test_options_in_columns_and_companions(tmp_path):
         None,
     )
     assert seen.references == blind.references == ("a", "b")
+
     grey = list(
         ChoiceReader(
             path=path,
@@ -86,6 +88,7 @@ def test_options_in_columns_and_companions(tmp_path):
         )
     )[1]
     assert grey.media == "images/grey.png"
+
     assert reader.fingerprint() != ChoiceReader(path=path).fingerprint()
 
 
@@ -119,7 +122,6 @@ def test_refused_files(tmp_path):
         list(ChoiceReader(path=path))
 
 
-# --------------------------------------------------------------------------- published forms
 @pytest.mark.parametrize("indent", [None, 1])
 def test_an_object_of_records_is_a_list_with_ids(tmp_path, indent):
     rows = {
@@ -176,6 +178,7 @@ def test_a_record_of_several_images_makes_one_example_each(tmp_path):
         "tag": "Object",
     }
     columns = {"media": ["image_0", "image_1"], "options": ["caption_0", "caption_1"]}
+
     examples = list(
         ChoiceReader(
             path=written(tmp_path, record),
@@ -191,6 +194,7 @@ def test_a_record_of_several_images_makes_one_example_each(tmp_path):
         ("3/1/blind", None, ("y x", "x y")),
     ]
     assert examples[0].meta == {"tag": "Object"}
+
     columns["options"] = ["caption_0", "caption_1", "tag"]
     with pytest.raises(
         InputError,
@@ -211,18 +215,21 @@ def test_several_files_are_told_apart(tmp_path):
     paths = [str(tmp_path / f"{name}.json") for name in ("swap_att", "add_obj")]
     (tmp_path / "swap_att.json").write_text(json.dumps({"0": record, "1": record}))
     (tmp_path / "add_obj.json").write_text(json.dumps([record]))
+
     reader = ChoiceReader(path=paths)
     assert [(item.id, dict(item.meta)) for item in reader] == [
         ("swap_att/0", {"kind": "x", "file": "swap_att"}),
         ("swap_att/1", {"kind": "x", "file": "swap_att"}),
         ("add_obj/0", {"kind": "x", "file": "add_obj"}),
     ]
+
     assert (
         ChoiceReader(path=paths[:1]).fingerprint()
         == ChoiceReader(path=paths[0]).fingerprint()
     )
     assert reader.fingerprint() != ChoiceReader(path=paths[::-1]).fingerprint()
     assert [item.id for item in ChoiceReader(path=paths[:1])] == ["0", "1"]
+
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "add_obj.jsonl").write_text(json.dumps(record))
     with pytest.raises(

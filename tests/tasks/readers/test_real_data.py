@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InputError
-from harness_tasks.readers.annotations import VdtkList
 from harness_tasks.readers.tables import TableReader
+from harness_tasks.readers.vdtk import VdtkList
 
 COUNTS = {
     "flickr30k_test/references.jsonl.gz": (1000, 5000),
@@ -37,6 +37,7 @@ def test_counts_of_the_large_sets(shared):
             examples,
             references,
         ), name
+
     assert (
         sum(
             1
@@ -46,15 +47,18 @@ def test_counts_of_the_large_sets(shared):
         )
         == 452
     )
+
     columns = {"references": ["references_asset", "references_turk"]}
     items = list(TableReader(path=str(data / SIMPLIFICATION), columns=columns))
     assert (len(items), {len(item.references) for item in items}) == (359, {18})
     assert items[0].source is not None
     assert items[0].source.startswith("One side of the armed conflicts")
+
     with pytest.raises(InputError, match=r"test\.jsonl\.gz:2550: empty reference ''"):
         list(TableReader(path=str(data / DIALOGUES)))
     items = list(TableReader(path=str(data / DIALOGUES), allow_empty=True))
     assert (len(items), sum("" in item.references for item in items)) == (6740, 1)
+
     items = list(VdtkList(path=str(data / VDTK)))
     assert (len(items), items[0].id, {len(item.references) for item in items}) == (
         1000,

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from harness_tasks.readers.annotations import CocoCaptions
+from harness_tasks.readers.coco import CocoCaptions
 
 
 @pytest.fixture(scope="module")

@@ -64,6 +64,7 @@ def test_it_runs_small_and_its_metrics_correlate(
         "save_at": [5, 40],
         "kind": "short",
     }
+
     models = [
         {
             "captioner": {
@@ -76,6 +77,7 @@ def test_it_runs_small_and_its_metrics_correlate(
         for stage in (1, 2, 3)
     ]
     dataset = {**spec["dataset"], "pairs": 4, "references": "short"}
+
     file = tmp_path / "small.yaml"
     file.write_text(
         json.dumps(
@@ -87,16 +89,19 @@ def test_it_runs_small_and_its_metrics_correlate(
             }
         )
     )
+
     done = harness.evaluate(file, output=tmp_path / "run")
     found = {}
     for row in done.results:
         found.setdefault(row["model"], {})[row["metric"]] = row["value"]
+
     for name in ("init", "merge"):
         assert found[f"{name} 3"]["cider"] > found[f"{name} 1"]["cider"]
         assert (
             found[f"{name} 3"]["pregen(geomean_join_pplx_none)"]
             < found[f"{name} 1"]["pregen(geomean_join_pplx_none)"]
         )
+
     table = stratified_runs([tmp_path / "run"], 2, "cider")
     assert len(table) == 6 * 3
     result = study(table, choose(table, "pregen"), choose(table, "cider"))

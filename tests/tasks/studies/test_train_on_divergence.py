@@ -45,6 +45,7 @@ def test_a_small_form_runs_and_continues(root, tmp_path, monkeypatch):
         .read_text()
         .replace("${SEED:-1}", "7")
     )
+
     spec = {**shrink(yaml.safe_load(text)), "task": "small-7"}
     spec["metrics"] = [
         "ciderd",
@@ -52,10 +53,12 @@ def test_a_small_form_runs_and_continues(root, tmp_path, monkeypatch):
         {"vendi": {"embedding": "bow"}},
     ]
     spec["views"] = []
+
     first = evaluate(spec, output=tmp_path / "run", limit=3)
     assert len({record.model for record in first.records}) == 20
     trained = len(list((tmp_path / "cache" / "rewarded-captioner").iterdir()))
     assert trained == 5  # the temperatures of a system share its training
+
     again = evaluate(spec, output=tmp_path / "run", limit=3)
     assert [record.value for record in again.records] == [
         record.value for record in first.records
@@ -66,7 +69,7 @@ def test_a_small_form_runs_and_continues(root, tmp_path, monkeypatch):
 def test_exact_probabilities_are_those_of_sampling(tmp_path, monkeypatch):
     from harness.contracts import Example
     from harness_models.captioner.adapter import TrainedCaptioner
-    from harness_tasks.a3ds.scene import captions
+    from harness_tasks.a3ds.grammar import captions
 
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     adapter = TrainedCaptioner(
@@ -79,6 +82,7 @@ def test_exact_probabilities_are_those_of_sampling(tmp_path, monkeypatch):
             "learning_rate": 0.01,
         }
     )
+
     example = Example("5", tuple(captions(5, "short")), meta={"target_id": 5})
     for decoding in (
         Decoding("sample", temperature=0.6, candidates=3000),

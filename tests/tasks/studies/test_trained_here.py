@@ -48,9 +48,11 @@ def test_no_scene_of_a_study_is_in_a_recipe(study, root):
     reader = current().create(
         "readers", loaded.spec.dataset.reader, loaded.spec.dataset.params
     )
+
     shown = {int(example.meta["target_id"]) for example in reader}
     found = [item for component in loaded.spec.models for item in trained(component)]
     assert found
+
     for name, params in found:
         if name == "captioner":
             recipe = CaptionerRecipe(**params["train"])

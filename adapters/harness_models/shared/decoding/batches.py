@@ -6,14 +6,9 @@ A size that fits is remembered, so that each model meets its limit once.
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from threading import Condition, Lock, Thread
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
-from harness.contracts import Generation
 from harness.errors import HarnessError
 
 T = TypeVar("T")
@@ -114,12 +109,14 @@ def in_batches(
                 raise
             batches.halve(len(batch), error)
             results = None
+
         # The same examples are tried again with half as many; a caption does not depend
-        # on its batch, so nothing changes but the speed. outside the handler, whose
-        # traceback holds the tensors of the batch
+        # on its batch, so nothing changes but the speed. Memory is freed outside of the
+        # handler, whose traceback holds the tensors of the batch.
         if results is None:
             free_memory()
             continue
+
         batches.fits()
         yield from results
         start += len(batch)
@@ -146,165 +143,3 @@ def free_memory() -> None:
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
-
-
-# --------------------------------------------------------------------------- throughput
-# Speed of generation: captions and tokens per second of a model.
-
-
-class Throughput:
-    """Captions and tokens that a model wrote, and the time during which it wrote.
-
-    Replicas that write at the same time share one object: the time in which at least
-    one of them writes is counted once.
-    """
-
-    def __init__(self) -> None:
-        self.captions = self.tokens = 0
-        self.seconds = 0.0
-        self._lock = Lock()
-        self._active = 0
-        self._since = 0.0
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the counts; another process has a lock of its own."""
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=Lock(), _active=0)
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Count the time of a ``with`` block."""
-        with self._lock:
-            if self._active == 0:
-                self._since = time.perf_counter()
-            self._active += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._active -= 1
-                if self._active == 0:
-                    self.seconds += time.perf_counter() - self._since
-
-    def count(self, results: Sequence[Any]) -> None:
-        """Add the captions and tokens of generations; other results count nothing."""
-        generations = [item for item in results if isinstance(item, Generation)]
-        with self._lock:
-            self.captions += sum(len(item.candidates) for item in generations)
-            self.tokens += sum(sum(item.lengths or ()) for item in generations)
-
-    def values(self) -> dict[str, float]:
-        """Return ``captions``, ``tokens``, ``seconds`` and ``tokens_per_second`` (0
-        before the first batch).
-        """
-        rate = self.tokens / self.seconds if self.seconds > 0 else 0.0
-        return {
-            "captions": self.captions,
-            "tokens": self.tokens,
-            "seconds": self.seconds,
-            "tokens_per_second": rate,
-        }
-
-
-# --------------------------------------------------------------------------- spread
-# Work spread over replicas of a model: each takes the next items when it is free,
-# results come in order.
-
-
-@dataclass
-class Replica(Generic[T, R]):
-    """One of several equal workers."""
-
-    work: Callable[[Sequence[T]], Iterable[R]]
-    """Function from items to one result per item."""
-    size: Callable[[], int]
-    """Return the number of items to take at a time."""
-
-
-@dataclass
-class _Shared:
-    """Progress that the threads share."""
-
-    results: dict[int, list[Any]] = field(default_factory=dict)
-    """Results by the index of their first item."""
-    next: int = 0
-    """Index of the first item that nobody has taken."""
-    error: BaseException | None = None
-    change: Condition = field(default_factory=Condition)
-
-
-def spread(items: Sequence[T], replicas: Sequence[Replica[T, R]]) -> Iterator[R]:
-    """Yield the results of all items in order;
-    each replica works in a thread of its own.
-
-    A replica takes ``size()`` items, and fewer towards the end, so that all finish at
-    about the same time. An error of one replica stops the others after their current
-    items and is raised.
-
-    Examples
-    --------
-    >>> double = Replica(lambda part: [2 * item for item in part], lambda: 2)
-    >>> list(spread([1, 2, 3, 4, 5], [double, double]))
-    [2, 4, 6, 8, 10]
-    """
-    shared = _Shared()
-    threads = [
-        Thread(
-            target=_run,
-            args=(items, replica, shared, len(replicas)),
-            name=f"replica-{i}",
-            daemon=True,
-        )
-        for i, replica in enumerate(replicas)
-    ]
-    for thread in threads:
-        thread.start()
-    position = 0
-    try:
-        while position < len(items):
-            with shared.change:
-                shared.change.wait_for(
-                    lambda at=position: shared.error is not None or at in shared.results
-                )
-                if shared.error is not None:
-                    raise shared.error
-                results = shared.results.pop(position)
-            yield from results
-            position += len(results)
-    finally:
-        with shared.change:
-            shared.next = len(items)
-        for thread in threads:
-            thread.join()
-
-
-def _run(
-    items: Sequence[T], replica: Replica[T, R], shared: _Shared, replicas: int
-) -> None:
-    """Take items until there are none."""
-    while True:
-        with shared.change:
-            start = shared.next
-            left = len(items) - shared.next
-            if left <= 0:
-                return
-            shared.next = start + min(replica.size(), -(-left // replicas))
-            stop = shared.next
-        try:
-            results = list(replica.work(items[start:stop]))
-            if len(results) != stop - start:
-                raise RuntimeError(
-                    f"a replica returned {len(results)} results for {stop - start} "
-                    "items"
-                )
-        except BaseException as error:
-            with shared.change:
-                shared.error = shared.error or error
-                shared.next = len(items)
-                shared.change.notify_all()
-            return
-        with shared.change:
-            shared.results[start] = results
-            shared.change.notify_all()

@@ -26,17 +26,19 @@ import torch
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError
-from harness_models.shared.decoding.types import (
-    Decoded,
-    DecodingBatch,
-    Hypothesis,
-    Step,
+from harness_models.shared.decoding.logits import (
     check_logits,
     forbid_stop,
     log_norm,
     log_prob_of,
     rank_of,
-    reorder,
+)
+from harness_models.shared.decoding.states import reorder
+from harness_models.shared.decoding.types import (
+    Decoded,
+    DecodingBatch,
+    Hypothesis,
+    Step,
 )
 
 EARLY_STOPPING = ("never", "heuristic", True)
@@ -70,11 +72,13 @@ def diverse_beam_search(
             "decoding: options.groups must divide the number of beams, "
             f"found {groups} groups for {beams} beams"
         )
+
     diversity = float(decoding.options.get("diversity", 0.5))
     if not diversity >= 0:
         raise HarnessError(
             f"decoding: options.diversity must be 0 or more, found {diversity}"
         )
+
     return _search(step, decoding, batch, groups, diversity)
 
 
@@ -87,6 +91,7 @@ def _beams(decoding: Decoding) -> int:
             f"{candidates} asked for; "
             "raise beams, or set options.repeat to get the best one each time"
         )
+
     if decoding.options.get("early_stopping", "never") not in EARLY_STOPPING:
         raise HarnessError(
             "decoding: options.early_stopping is one of never, heuristic, true; "
@@ -95,7 +100,6 @@ def _beams(decoding: Decoding) -> int:
     return beams
 
 
-# --------------------------------------------------------------------------- hypotheses side by side
 @dataclass
 class _Paths:
     """Partial or complete hypotheses: scores (E, W) (-inf: no hypothesis), lengths (E,
@@ -183,7 +187,6 @@ class _Lane:
         )
 
 
-# --------------------------------------------------------------------------- the search
 def _search(
     step: Step, decoding: Decoding, batch: DecodingBatch, groups: int, diversity: float
 ) -> Decoded:
@@ -191,6 +194,7 @@ def _search(
     limit = decoding.max_length or batch.max_length
     width = beams // groups
     total = len(batch)
+
     logits, state = step(batch.start, batch.state)
     device = logits.device
     # The prefix is computed once per example. All beams of an example start from it,
@@ -199,6 +203,7 @@ def _search(
     index = torch.arange(total, device=device).repeat_interleave(beams)
     logits = logits.index_select(0, index)
     state = reorder(step, state, index)
+
     stop = torch.tensor(batch.stop, dtype=torch.long, device=device)
     lanes = [_fresh_lane(total, width, limit, device) for _ in range(groups)]
     final = [_Paths.empty(total, width, limit, device) for _ in range(groups)]
@@ -209,31 +214,28 @@ def _search(
         # A complete example stays in the batch, frozen, until a quarter of the batch is
         # complete: copying all states costs more than a few idle rows. Its hypotheses
         # cannot change in the meantime.
-        complete = torch.stack(
-            [_freeze(lane, decoding, position + 1, limit) for lane in lanes]
-        ).all(0)
+        frozen = [_freeze(lane, decoding, position + 1, limit) for lane in lanes]
+        complete = torch.stack(frozen).all(0)
         if position + 1 == limit or bool(complete.all()):
             break
         if int(complete.sum()) * 4 >= len(complete):
+            ready = torch.nonzero(complete)[:, 0]
             for store, lane in zip(final, lanes):
-                store.put(
-                    active[complete],
-                    lane.retired.examples(torch.nonzero(complete)[:, 0]),
-                )
+                store.put(active[complete], lane.retired.examples(ready))
             index = torch.nonzero(~complete)[:, 0]
             active = active[index]
             lanes = [lane.examples(index) for lane in lanes]
             rows = rows.reshape(-1, beams)[index].reshape(-1)
-        tokens = torch.cat(
-            [lane.live.tokens[:, :, position] for lane in lanes], dim=1
-        ).reshape(-1)
+
+        last = [lane.live.tokens[:, :, position] for lane in lanes]
+        tokens = torch.cat(last, dim=1).reshape(-1)
         logits, state = step(tokens, reorder(step, state, rows))
+
     for store, lane in zip(final, lanes):
         # Beams alive at the length limit compete with the retired ones under the same
         # normalisation.
-        survivors = _Paths(
-            _normalise_scores(lane.live, decoding), *lane.live._fields()[1:]
-        )
+        scores = _normalise_scores(lane.live, decoding)
+        survivors = _Paths(scores, *lane.live._fields()[1:])
         store.put(active, lane.retired.best_of(survivors, width))
     return _collect(final, decoding, batch, set(batch.stop))
 
@@ -258,27 +260,22 @@ def _advance(
     """
     examples, width = lanes[0].live.scores.shape
     beams = width * len(lanes)
+
     by_beam = logits.reshape(examples, beams, -1)
     allowed = forbid_stop(logits, stop, decoding, position).reshape(examples, beams, -1)
     norms = log_norm(logits).reshape(examples, beams)
-    penalties = (
-        torch.zeros(
-            (examples, logits.shape[-1]), dtype=logits.dtype, device=logits.device
-        )
-        if diversity
-        else None
-    )
+    penalties = None
+    if diversity:
+        penalties = logits.new_zeros((examples, logits.shape[-1]))
     # Groups advance one after the other, since a group is penalised for the tokens of
     # the groups before it at this very step. The penalty changes only the order of the
     # continuations; the scores of hypotheses are log-probabilities of the model.
     parents = []
     for g, lane in enumerate(lanes):
         columns = slice(g * width, (g + 1) * width)
-        offered = (
-            allowed[:, columns]
-            if penalties is None or g == 0
-            else allowed[:, columns] - diversity * penalties[:, None]
-        )
+        offered = allowed[:, columns]
+        if penalties is not None and g > 0:
+            offered = offered - diversity * penalties[:, None]
         parent = _grow(
             lane,
             by_beam[:, columns],
@@ -291,6 +288,7 @@ def _advance(
         if penalties is not None:
             penalties.scatter_add_(1, lane.last_tokens, lane.valid.to(penalties.dtype))
         parents.append(parent + g * width)
+
     base = torch.arange(examples, device=logits.device)[:, None] * beams
     return (torch.cat(parents, dim=1) + base).reshape(-1)
 
@@ -314,47 +312,48 @@ def _grow(
     # len(stop) per beam always contain `width` that go on. The candidates are cut per
     # beam first: a sort over width x vocabulary would dominate the search.
     per_beam = min(width + len(stop), size)
+
     values, ids = offered.topk(per_beam, dim=-1)
-    sums = (
-        lane.live.scores[:, :, None] + (values.double() - norms[:, :, None])
-    ).reshape(examples, -1)
+    gains = values.double() - norms[:, :, None]
+    sums = (lane.live.scores[:, :, None] + gains).reshape(examples, -1)
     # The stable sort gives ties to the earlier beam and the smaller id, whatever the
     # device and the batch.
-    order = sums.sort(dim=1, descending=True, stable=True).indices[
-        :, : width * (1 + len(stop))
-    ]
+    order = sums.sort(dim=1, descending=True, stable=True).indices
+    order = order[:, : width * (1 + len(stop))]
     parent = order // per_beam
     grown = lane.live.take(parent)
     tokens = ids.reshape(examples, -1).gather(1, order)
-    rows = (
-        torch.arange(examples, device=order.device)[:, None] * width + parent
-    ).reshape(-1)
+
+    first_row = torch.arange(examples, device=order.device)[:, None] * width
+    rows = (first_row + parent).reshape(-1)
     parent_logits = logits.reshape(-1, size)[rows]
     grown.scores = sums.gather(1, order)
     grown.lengths = grown.lengths + 1
     grown.tokens[:, :, position] = tokens
-    grown.log_probs[:, :, position] = log_prob_of(
-        parent_logits, tokens.reshape(-1)
-    ).reshape(examples, -1)
-    grown.ranks[:, :, position] = rank_of(parent_logits, tokens.reshape(-1)).reshape(
-        examples, -1
-    )
+
+    log_probs = log_prob_of(parent_logits, tokens.reshape(-1))
+    grown.log_probs[:, :, position] = log_probs.reshape(examples, -1)
+
+    ranks = rank_of(parent_logits, tokens.reshape(-1))
+    grown.ranks[:, :, position] = ranks.reshape(examples, -1)
+
     lane.last_tokens = tokens[:, :width]
     lane.valid = grown.scores[:, :width] > _NEVER
     # Only an end among the `width` best continuations retires; a lower one would not
     # have been a beam.
     ends = torch.isin(tokens, stop)
     leading = torch.arange(ends.shape[1], device=ends.device) < width
-    ended = _Paths(
-        _normalise_scores(grown, decoding).masked_fill(~(ends & leading), _NEVER),
-        *grown._fields()[1:],
-    )
+
+    scores = _normalise_scores(grown, decoding).masked_fill(~(ends & leading), _NEVER)
+    ended = _Paths(scores, *grown._fields()[1:])
     lane.retired = lane.retired.best_of(ended, width)
+
     # the best that do not end, in order
     survivors = ends.long().sort(dim=1, stable=True).indices[:, :width]
     lane.live = grown.take(survivors)
     # With a vocabulary smaller than the beams, ends fill the places of missing
     # continuations; they must not go on.
+
     lane.live.scores = lane.live.scores.masked_fill(ends.gather(1, survivors), _NEVER)
     return parent.gather(1, survivors)
 
@@ -380,22 +379,23 @@ def _freeze(lane: _Lane, decoding: Decoding, length: int, limit: int) -> torch.T
     # to come.
     reach = limit if rule == "never" and alpha > 0 else length
     complete = best == _NEVER
-    complete |= (
-        (worst > _NEVER)
-        if rule is True
-        else (worst > _NEVER) & (best / float(reach) ** alpha <= worst)
-    )
+
+    settled = worst > _NEVER
+    if rule is not True:
+        settled = settled & (best / float(reach) ** alpha <= worst)
+    complete |= settled
+
     lane.live.scores[complete] = _NEVER
     return complete
 
 
-# --------------------------------------------------------------------------- results
 def _collect(
     final: list[_Paths], decoding: Decoding, batch: DecodingBatch, stop: set[int]
 ) -> Decoded:
     candidates = decoding.candidates or 1
     repeat = bool(decoding.options.get("repeat"))
     count = 1 if repeat else candidates
+
     fields = [tuple(f.cpu().numpy() for f in paths._fields()) for paths in final]
     width = final[0].scores.shape[1]
     examples = []
@@ -417,6 +417,7 @@ def _collect(
                         float(scores[e, k]),
                     )
                 )
+
         if len(hypotheses) < count:
             raise HarnessError(
                 f"beam search found only {len(hypotheses)} of {candidates} "

@@ -13,8 +13,9 @@ import torch
 
 from harness.contracts import Decoding, Example, Failure, Generation, TokenScores
 from harness.errors import HarnessError, InputError
-from harness_models.shared.decoding.batches import BatchSize, Throughput, in_batches
+from harness_models.shared.decoding.batches import BatchSize, in_batches
 from harness_models.shared.decoding.decode import decode, forced_scores
+from harness_models.shared.decoding.throughput import Throughput
 from harness_models.shared.decoding.types import Decoded, DecodingBatch, Step, Strategy
 
 ROWS = 64
@@ -180,10 +181,12 @@ class LeftToRight:
                 decoded = self.decode(
                     [inputs[i] for i in rows], [pairs[i] for i in rows], decoding
                 )
-                for i, generation in zip(
-                    rows, decoded.generations(self.to_text, keep_stop=self.keep_stop)
-                ):
+                generations = decoded.generations(
+                    self.to_text, keep_stop=self.keep_stop
+                )
+                for i, generation in zip(rows, generations):
                     out[i] = generation
+
             return out
 
         return self.measure(list(zip(examples, seeds)), work)
@@ -226,7 +229,6 @@ class LeftToRight:
             )
             return decode(self.step, decoding, batch, self.strategies)
 
-    # ------------------------------------------------------------------ references
     def score_references(
         self, examples: Sequence[Example]
     ) -> Iterator[list[TokenScores]]:
@@ -245,20 +247,22 @@ class LeftToRight:
                 raise InputError(
                     f"example '{example.id}' cannot be scored: {item.reason}"
                 )
+
         scores: list[list[TokenScores]] = [[] for _ in examples]
         with torch.inference_mode():
             for group in self.groups(inputs):
                 prefix = self.prefix(
                     [inputs[i] for i in group], [examples[i] for i in group]
                 )
+
                 flat = [
                     (row, self._tokens(examples[i], t))
                     for row, i in enumerate(group)
                     for t in examples[i].references
                 ]
-                for (row, _), score in zip(
-                    flat, self._score_forced_tokens(prefix, flat)
-                ):
+
+                results = self._score_forced_tokens(prefix, flat)
+                for (row, _), score in zip(flat, results):
                     scores[group[row]].append(score)
         return scores
 
@@ -275,9 +279,8 @@ class LeftToRight:
         order = sorted(range(len(flat)), key=lambda i: (len(flat[i][1]), flat[i][0]))
         for start in range(0, len(order), ROWS):
             chunk = order[start : start + ROWS]
-            for i, score in zip(
-                chunk, self._forced_rows(prefix, [flat[i] for i in chunk])
-            ):
+            scores = self._forced_rows(prefix, [flat[i] for i in chunk])
+            for i, score in zip(chunk, scores):
                 result[i] = score
         return result
 
@@ -287,25 +290,25 @@ class LeftToRight:
         """Yield the scores of pairs from one pass; all tokens are scored in one array,
         because references are short.
         """
+
         lengths = [len(ids) for _, ids in pairs]
         tokens = torch.zeros(len(pairs), max(lengths), dtype=torch.long)
         is_token = torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
         words = torch.tensor([token for _, ids in pairs for token in ids])
         tokens[is_token] = words
-        logits = self.forced_logits(
-            prefix, torch.tensor([owner for owner, _ in pairs]), tokens
-        )
+
+        owners = torch.tensor([owner for owner, _ in pairs])
+        logits = self.forced_logits(prefix, owners, tokens)
         is_token = is_token.to(logits.device)
         words = words.to(logits.device)
         # Without padding a view saves the copy of the logits, the largest array here.
-        real = (
-            logits.flatten(0, 1) if min(lengths) == max(lengths) else logits[is_token]
-        )
+        is_full = min(lengths) == max(lengths)
+        real = logits.flatten(0, 1) if is_full else logits[is_token]
+
         log_probs, ranks = forced_scores(real, words)
         ends = np.cumsum(lengths)[:-1]
-        for (_, ids), row_log_probs, row_ranks in zip(
-            pairs, np.split(log_probs, ends), np.split(ranks, ends)
-        ):
+        by_row = zip(pairs, np.split(log_probs, ends), np.split(ranks, ends))
+        for (_, ids), row_log_probs, row_ranks in by_row:
             yield TokenScores(row_log_probs, row_ranks, self.pieces(ids))
 
     def _tokens(self, example: Example, text: str) -> list[int]:

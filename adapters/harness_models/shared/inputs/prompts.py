@@ -23,11 +23,9 @@ def fill_prompt(prompt: str, example: Example) -> str:
     Raises :class:`InputError` for a field that the example does not have, and for other
     text in braces.
     """
-    values = {
-        **example.meta,
-        "id": example.id,
-        **({} if example.source is None else {"source": example.source}),
-    }
+    values = {**example.meta, "id": example.id}
+    if example.source is not None:
+        values["source"] = example.source
 
     def fill(place: re.Match[str]) -> str:
         name = place[1]

@@ -8,85 +8,18 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import torch
-from torch.nn import functional as F
-from torch.nn.utils.rnn import pad_sequence
 
 from harness.contracts import Example
 from harness.contracts.parameters import Count, Index, check_fields
 from harness.errors import HarnessError, did_you_mean
 from harness.stats.seeds import derive
-from harness_models.shared.inputs.features import read_captions, scene_pairs
-from harness_models.shared.training.loop import Loop, Loss, Report, Schedule, has_run
-from harness_models.shared.weights.checkpoints import save_checkpoint
-
-# --------------------------------------------------------------------------- tokens
-# Tokens of captions in training: padded batches, their loss, and the vocabulary of a
-# run.
-V = TypeVar("V")
-IGNORED = -100
-"""Target value of slots that do not count in the loss."""
-
-
-def pad_rows(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
-    """Return token ids of B captions as one tensor (B, T), int64; T is the longest
-    caption, and ``fill`` follows shorter ones.
-
-    >>> pad_rows([[4, 5, 6], [7]], 0).tolist()
-    [[4, 5, 6], [7, 0, 0]]
-    """
-    return pad_sequence(
-        [torch.tensor(row, dtype=torch.long) for row in rows],
-        batch_first=True,
-        padding_value=fill,
-    )
-
-
-def token_loss(
-    logits: torch.Tensor, goal: torch.Tensor, ignored: int = IGNORED
-) -> tuple[torch.Tensor, int]:
-    """Return the mean cross-entropy of logits (B, T, V) over the slots of ``goal`` (B,
-    T) that are not ``ignored``, and their number.
-    """
-    loss = F.cross_entropy(
-        logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=ignored
-    )
-    return loss, int((goal != ignored).sum())
-
-
-def open_vocabulary(
-    folder: Path, write: Callable[[Path], object], read: Callable[[Path], V]
-) -> tuple[V, Callable[[], object]]:
-    """Return the vocabulary of the run in ``folder``, else a new one, and the function
-    that writes the new one into the folder.
-
-    The second is called after all checks, so that a training that is refused leaves no
-    files.
-
-    Parameters
-    ----------
-    folder
-        Folder of the run.
-    write
-        Makes a vocabulary from the captions and writes its files into a folder.
-    read
-        Reads the files of a folder.
-    """
-    # Vocabulary files without a run are those of a training that failed: they are
-    # replaced.
-    if has_run(folder):
-        return read(folder), lambda: None
-    with TemporaryDirectory() as temporary:
-        write(Path(temporary))
-        return read(Path(temporary)), lambda: write(folder)
-
-
-# --------------------------------------------------------------------------- caption recipe
-# Base class of the recipes of captioning models: inputs, captions, sizes and
-# optimisation.
+from harness_models.shared.inputs.captions import read_captions
+from harness_models.shared.inputs.scenes import scene_pairs
+from harness_models.shared.training.loop import Loop, Loss, Report, Schedule
+from harness_models.shared.weights.saving import save_checkpoint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,12 +93,12 @@ class TrainingSet:
             If true, continue the run in the folder. Its recipe must be the same, except
             for the number of epochs.
         """
-        schedule = Schedule(
-            **{item.name: getattr(self, item.name) for item in fields(Schedule)}
-        )
+        values = {item.name: getattr(self, item.name) for item in fields(Schedule)}
+        schedule = Schedule(**values)
         identity = {
             name: value for name, value in asdict(self).items() if name != "epochs"
         }
+
         return Loop(
             model,
             loss,
@@ -258,6 +191,7 @@ class CaptionTraining:
             for name in dict.fromkeys(name for name, _ in self.pairs)
         ]
         """One example per id of the training set, in the order of the captions."""
+
         self.read_data()
         # The initial weights depend on the recipe alone, and a caller's random state is
         # the same after the training as before.

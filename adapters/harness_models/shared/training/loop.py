@@ -106,6 +106,7 @@ class Loop:
         self.schedule = schedule
         self.folder = folder
         self.recipe = recipe
+
         self.optimiser = torch.optim.Adam(
             [weight for weight in model.parameters() if weight.requires_grad],
             lr=schedule.learning_rate,
@@ -124,26 +125,25 @@ class Loop:
         if not has_run(self.folder):
             curve.write_text("")
             return
+
         if not resume:
             raise HarnessError(
-                f"{self.folder} holds a run already; choose another folder or use "
-                "--resume"
+                f"{self.folder} holds a run already; choose another folder or resume it"
             )
+
         state = load_state(path)
         if state["recipe"] != self.recipe:
             raise HarnessError(
                 f"{self.folder} holds a run of another recipe; choose another folder"
             )
+
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.epoch = int(state["epoch"])
         # A process killed between the curve and the state has logged an epoch that the
         # state does not have.
-        curve.write_text(
-            "".join(
-                line + "\n" for line in curve.read_text().splitlines()[: self.epoch]
-            )
-        )
+        lines = curve.read_text().splitlines()[: self.epoch]
+        curve.write_text("".join(line + "\n" for line in lines))
 
     def run(self, report: Report | None = None) -> None:
         """Train the remaining epochs and put the model into evaluation mode; ``report``
@@ -161,6 +161,7 @@ class Loop:
         schedule = self.schedule
         seed = derive(schedule.seed, "epoch", self.epoch)
         torch.manual_seed(seed)
+
         rate = schedule.learning_rate * schedule.decay**self.epoch
         for group in self.optimiser.param_groups:
             group["lr"] = rate
@@ -170,18 +171,16 @@ class Loop:
         self.model.train()
         total = 0.0
         tokens = 0
+
         for start in range(0, len(order), schedule.batch):
             loss, count = self.loss(order[start : start + schedule.batch])
-            take_step(
-                self.optimiser,
-                loss,
-                schedule.clip,
-                f"the loss is %s in epoch {self.epoch + 1}; lower learning_rate",
-            )
+            message = f"the loss is %s in epoch {self.epoch + 1}; lower learning_rate"
+            take_step(self.optimiser, loss, schedule.clip, message)
             # Batches differ in their number of tokens: the curve is the mean over
             # tokens, not over batches.
             total = total + float(loss.detach()) * count
             tokens = tokens + count
+
         self.epoch += 1
         row = {
             "epoch": self.epoch,
@@ -189,6 +188,7 @@ class Loop:
             "learning_rate": rate,
             **self.extra(),
         }
+
         with (self.folder / "curve.jsonl").open("a") as log:
             log.write(json.dumps(row) + "\n")
         self._save()

@@ -12,22 +12,17 @@ its files are compared whenever it is requested; a damaged model is trained agai
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from harness.errors import HarnessError
 from harness.files.checksums import find_damage, record_checksums
 from harness.files.user_path import cache_folder
 from harness.run.progress import bar
-from harness_models.shared.training.recipe import Trainer
 
 Train = Callable[[Path, Callable[[int], object]], object]
 """Function that trains a model into a folder and reports its progress."""
@@ -79,6 +74,7 @@ def get_or_train(
             "set HARNESS_CACHE to another one",
             str(damaged),
         )
+
     partial = folder.with_name(f"{key}.partial")
     lock = folder.with_name(f"{key}.lock")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -90,11 +86,13 @@ def get_or_train(
         if damaged is not None:
             _log.warning("note: %s is damaged; training %s again", damaged, noun)
             shutil.rmtree(folder)
+
         # What lies here was left by a killed process; the lock is ours, so nobody
         # writes into it any more.
         if not resumable:
             shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(exist_ok=True)
+
         try:
             _log.warning("training %s; it will be kept in %s", noun, folder.parent)
             with bar(f"training {noun}", total) as advance:
@@ -102,6 +100,7 @@ def get_or_train(
         except Exception:  # not BaseException: an interrupted training can be resumed
             shutil.rmtree(partial, ignore_errors=True)
             raise
+
         record_checksums(partial)
         os.replace(partial, folder)
         lock.unlink()  # processes that still wait on the lock find the folder
@@ -138,53 +137,3 @@ def _lock_file(path: Path) -> Iterator[None]:
             )
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-# --------------------------------------------------------------------------- cache key
-# Cache key of a trained model.
-
-
-def model_key(name: str, trainer: Trainer, recipe: Any) -> str:
-    """Return the cache key of a model, 24 hexadecimal digits.
-
-    The key depends on the name of the system, ``trainer.format_version``, the values of
-    ``recipe``, the contents of the files that the recipe names, and the version of the
-    A3DS renderer. It does not depend on source code: a trainer whose results change
-    raises its format version.
-
-    Parameters
-    ----------
-    name
-        Name of the system, as ``harness train`` lists it.
-    trainer
-        The trainer of the system.
-    recipe
-        Instance of ``trainer.recipe``.
-    """
-    from harness_tasks.a3ds.render import VERSION
-
-    values = asdict(recipe)
-    values_of_key = [
-        name,
-        trainer.format_version,
-        values,
-        sorted(_file_hashes(values)),
-        VERSION,
-    ]
-    return hashlib.sha256(
-        json.dumps(values_of_key, sort_keys=True, default=str).encode()
-    ).hexdigest()[:24]
-
-
-def _file_hashes(value: Any) -> Iterable[str]:
-    """Yield the SHA-256 of every file named anywhere in a value of mappings,
-    sequences and strings.
-    """
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _file_hashes(item)
-    elif isinstance(value, str) and value and Path(value).is_file():
-        with open(value, "rb") as file:
-            yield hashlib.file_digest(file, "sha256").hexdigest()

@@ -57,16 +57,16 @@ def sample_tokens(
     out = torch.full((rows, length), fill)
     ended = torch.zeros(rows, dtype=torch.bool)
     last = start
+
     with torch.no_grad():
         for position in range(length):
             logits, state = step(last, state)
-            last = (
-                logits.argmax(-1)
-                if greedy
-                else torch.multinomial(
-                    logits.float().softmax(-1), 1, generator=generator
-                )[:, 0]
-            )
+            if greedy:
+                last = logits.argmax(-1)
+            else:
+                chances = logits.float().softmax(-1)
+                last = torch.multinomial(chances, 1, generator=generator)[:, 0]
+
             out[:, position] = torch.where(ended, fill, last)
             ended |= torch.isin(last, ends)
             if bool(ended.all()):

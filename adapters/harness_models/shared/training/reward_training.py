@@ -30,7 +30,7 @@ from harness.contracts.parameters import Count, Index, NonNegative
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run.rewards import reward
-from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.decoding.states import select_rows
 from harness_models.shared.training.caption_training import TrainingSet
 from harness_models.shared.training.loop import Report, one_thread
 from harness_models.shared.training.policy_gradient import (
@@ -40,8 +40,9 @@ from harness_models.shared.training.policy_gradient import (
     spoken_slots,
     subtract_others,
 )
-from harness_models.shared.training.recipe import RecipeCommand, recipe_command
-from harness_models.shared.weights.checkpoints import load_checkpoint, save_checkpoint
+from harness_models.shared.training.recipe_command import RecipeCommand, recipe_command
+from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.shared.weights.saving import save_checkpoint
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see
@@ -93,6 +94,7 @@ class RewardRecipe(TrainingSet):
         texts: dict[str, list[str]] = {}
         for name, text in self.pairs():
             texts.setdefault(name, []).append(text)
+
         names = list(texts)
         # The distractor, which the A3DS speaker reads beside its target, is the next
         # scene.
@@ -101,6 +103,7 @@ class RewardRecipe(TrainingSet):
             {"target_id": int(name), "distractor_id": int(other)} if self.scenes else {}
             for name, other in pairs
         ]
+
         return [
             Example(name, tuple(texts[name]), meta=meta)
             for name, meta in zip(names, metas)
@@ -134,6 +137,7 @@ class RewardTraining:
         self.examples = recipe.examples()
         references = {example.id: list(example.references) for example in self.examples}
         self.reward = reward(recipe.reward, references, scale=recipe.scale)
+
         if recipe.samples < 2 and any(term.is_of_sets for term in self.reward.terms):
             raise HarnessError(
                 f"reward: {recipe.reward} scores sets of captions; "
@@ -147,6 +151,7 @@ class RewardTraining:
         # Adapters load their network when it is first asked for, and that draws random
         # numbers: here, before the seed of an epoch is set.
         self.start.model.requires_grad_(False)
+
         self.inputs = self.policy.inputs(self.examples)
         self.length = recipe.max_length or self.policy.max_length
         self.totals: Any = Counter()
@@ -171,16 +176,13 @@ class RewardTraining:
         inputs = [self.inputs[i] for i in batch]
         owner = torch.arange(len(batch)).repeat_interleave(count)
         tokens, texts = self.draw(inputs, examples, owner)
-        advantages = self.advantages(
-            examples,
-            inputs,
-            [texts[row : row + count] for row in range(0, len(texts), count)],
-        )
+        groups = [texts[row : row + count] for row in range(0, len(texts), count)]
+        advantages = self.advantages(examples, inputs, groups)
+
         log_probs = self.log_probs(policy, inputs, examples, owner, tokens)
         with torch.no_grad():
-            ratio = (
-                log_probs - self.log_probs(self.start, inputs, examples, owner, tokens)
-            ).reshape(advantages.shape)
+            at_start = self.log_probs(self.start, inputs, examples, owner, tokens)
+            ratio = (log_probs - at_start).reshape(advantages.shape)
         if self.recipe.kl:
             advantages = advantages - self.recipe.kl * subtract_others(ratio)
         self.totals.update(
@@ -200,26 +202,18 @@ class RewardTraining:
         """
         names = [example.id for example in examples]
         scores = torch.from_numpy(self.reward.scores(names, groups).astype(np.float32))
-        credits = torch.from_numpy(
-            self.reward.credits(names, groups).astype(np.float32)
-        )
+        credits = self.reward.credits(names, groups).astype(np.float32)
+        credits = torch.from_numpy(credits)
         self.totals.update(
             reward=float(scores.mean(1).sum()), credit=float(credits.sum())
         )
+
         if self.recipe.baseline == "leave-one-out":
             return subtract_others(scores) + credits
-        greedy = self.draw(inputs, examples, torch.arange(len(examples)), greedy=True)[
-            1
-        ]
-        return (
-            scores
-            - torch.from_numpy(
-                self.reward.scores(names, [[text] for text in greedy]).astype(
-                    np.float32
-                )
-            )
-            + credits
-        )
+        owner = torch.arange(len(examples))
+        _, greedy = self.draw(inputs, examples, owner, greedy=True)
+        baseline = self.reward.scores(names, [[text] for text in greedy])
+        return scores - torch.from_numpy(baseline.astype(np.float32)) + credits
 
     def draw(
         self,
@@ -246,14 +240,14 @@ class RewardTraining:
                 fill=policy.stop[0],
                 greedy=greedy,
             )
+
         lengths = spoken_slots(tokens, policy.stop).sum(1)
         rows = [row[:length] for row, length in zip(tokens.tolist(), lengths.tolist())]
-        texts = [
-            policy.to_text(
-                row if policy.keep_stop or row[-1] not in policy.stop else row[:-1]
-            )
-            for row in rows
-        ]
+
+        # The end token is in the text only where the adapter's texts have it.
+        if not policy.keep_stop:
+            rows = [row[:-1] if row[-1] in policy.stop else row for row in rows]
+        texts = [policy.to_text(row) for row in rows]
         return tokens[:, : int(lengths.max())], texts
 
     def log_probs(
@@ -286,11 +280,14 @@ class RewardTraining:
         """
         if hasattr(self.policy, "save_policy"):
             return self.policy.save_policy(self.folder, asdict(self.recipe))
+
         source = getattr(self.policy, "folder", None) or Path(self.recipe.checkpoint)
         loaded = load_checkpoint(source)
+
         for name in ("vocab.json", "merges.txt"):
             if (loaded.path.parent / name).is_file():
                 shutil.copy(loaded.path.parent / name, self.folder / name)
+
         settings = {
             **loaded.settings,
             "rewarded": asdict(self.recipe),

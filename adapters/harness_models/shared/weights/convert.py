@@ -1,6 +1,8 @@
 """Write a checkpoint as safetensors and JSON, read with restricted unpickling.
 
-harness convert weights/coco_weights.pt --to weights/coco      # model.safetensors and config.json
+harness convert weights/coco_weights.pt --to weights/coco
+
+The folder then holds model.safetensors and config.json.
 """
 
 from __future__ import annotations
@@ -36,11 +38,8 @@ def run(args: argparse.Namespace) -> int:
     and for existing files of other content without ``--overwrite``.
     """
     # imports torch
-    from harness_models.shared.weights.checkpoints import (
-        convert,
-        load_checkpoint,
-        looks_like,
-    )
+    from harness_models.shared.weights.checkpoints import load_checkpoint, looks_like
+    from harness_models.shared.weights.saving import convert
 
     path = convert(args.checkpoint, args.to, force=args.overwrite)
     written = load_checkpoint(path)

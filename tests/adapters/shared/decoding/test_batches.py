@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-import threading
-
 import pytest
 
-from harness.contracts import Failure, Generation
 from harness.errors import HarnessError
-from harness_models.shared.decoding import batches
 from harness_models.shared.decoding.batches import (
     BatchSize,
-    Replica,
-    Throughput,
     check_batch_size,
     in_batches,
     is_out_of_memory,
-    spread,
 )
 
 
@@ -108,97 +99,3 @@ def test_a_batch_size_that_is_not_positive_or_auto_is_refused(size):
 )
 def test_errors_of_memory_are_recognised(error, expected):
     assert is_out_of_memory(error) is expected
-
-
-def test_tokens_and_seconds_are_counted(monkeypatch):
-    clock = iter([10.0, 12.0, 20.0, 24.0])
-    monkeypatch.setattr(batches.time, "perf_counter", lambda: next(clock))
-    speed = Throughput()
-    assert speed.values() == {
-        "captions": 0,
-        "tokens": 0,
-        "seconds": 0.0,
-        "tokens_per_second": 0.0,
-    }
-    with speed.running():
-        pass
-    with speed.running(), speed.running():  # two replicas at the same time
-        pass
-    speed.count(
-        [
-            Generation(("a b", "c"), lengths=(3, 2)),
-            Failure("no image"),
-            Generation(("d",)),
-        ]
-    )
-    assert speed.values() == {
-        "captions": 3,
-        "tokens": 5,
-        "seconds": 6.0,
-        "tokens_per_second": 5 / 6,
-    }
-
-
-def test_counts_go_to_other_processes():
-    speed = Throughput()
-    speed.count([Generation(("a",), lengths=(2,))])
-    for other in (pickle.loads(pickle.dumps(speed)), copy.deepcopy(speed)):
-        with other.running():
-            other.count([Generation(("b",), lengths=(3,))])
-        assert (other.values()["tokens"], speed.values()["tokens"]) == (5, 2)
-
-
-def test_results_come_in_order_and_every_replica_works():
-    barrier = threading.Barrier(3, timeout=20)
-    shares: list[list[int]] = [[], [], []]
-
-    def worker(k: int):
-        def work(part):
-            if not shares[k]:
-                barrier.wait()  # all three work at the same time
-            shares[k].extend(part)
-            return (item * item for item in part)
-
-        return Replica(work, lambda: 2)
-
-    assert list(spread(range(100), [worker(k) for k in range(3)])) == [
-        i * i for i in range(100)
-    ]
-    assert sorted(i for share in shares for i in share) == list(range(100)) and all(
-        shares
-    )
-
-
-def test_the_last_items_are_shared():
-    seen: list[int] = []
-    replica = Replica(lambda part: seen.append(len(part)) or list(part), lambda: 64)
-    assert list(spread(range(64), [replica, replica])) == list(range(64))
-    assert max(seen) == 32 and seen[-1] == 1
-    assert list(spread([], [replica])) == []
-
-
-def test_an_error_stops_the_others_and_is_raised():
-    def broken(part):
-        raise ValueError("no such image")
-
-    with pytest.raises(ValueError, match="no such image"):
-        list(
-            spread(range(1000), [Replica(broken, lambda: 1), Replica(list, lambda: 1)])
-        )
-    with pytest.raises(RuntimeError, match="returned 1 results for 2 items"):
-        list(spread(range(4), [Replica(lambda part: list(part)[:1], lambda: 2)]))
-    assert not [
-        thread for thread in threading.enumerate() if thread.name.startswith("replica-")
-    ]
-
-
-def test_a_closed_iterator_stops_the_replicas():
-    seen: list[int] = []
-    results = spread(
-        range(10**6), [Replica(lambda part: seen.extend(part) or list(part), lambda: 1)]
-    )
-    assert next(results) == 0
-    results.close()  # type: ignore[attr-defined]
-    assert len(seen) < 10**6 and not [
-        t for t in threading.enumerate() if t.name.startswith("replica-")
-    ]

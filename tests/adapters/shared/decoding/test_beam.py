@@ -150,6 +150,7 @@ def test_sequences_equal_those_of_transformers(early, penalty):
         pad_token_id=STOP,
         attention_mask=torch.ones_like(prompt),
     )
+
     batch = DecodingBatch(
         state=None, seeds=range(3), stop=(STOP,), max_length=7, start=prompt[:, 0]
     )
@@ -161,6 +162,7 @@ def test_sequences_equal_those_of_transformers(early, penalty):
         ),
         batch,
     )
+
     for e in range(3):
         for k in range(4):
             expected = theirs[e * 4 + k, 1:].tolist()

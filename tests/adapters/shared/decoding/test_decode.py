@@ -32,6 +32,14 @@ SEARCHES = [
         "diverse-beam", beams=4, candidates=4, options={"groups": 2, "diversity": 1.0}
     ),
 ]
+LARGE = [
+    Decoding("sample"),
+    Decoding("sample", temperature=0.4),
+    Decoding("sample", top_k=50),
+    Decoding("nucleus", top_p=0.5),
+    Decoding("nucleus", temperature=1.2, top_p=0.99),
+    Decoding("nucleus", temperature=1.5, top_k=400, top_p=0.9),
+]
 
 
 def batch(model, states, seeds, limit=6, ids=()):
@@ -54,6 +62,7 @@ def test_captions_depend_on_the_example_alone(decoding):
     states = model.prefix(64)
     seeds = list(range(1000, 1064))
     whole = captions(decode(model, decoding, batch(model, states, seeds)))
+
     for size in (1, 7, 64):
         parts = [
             captions(
@@ -66,11 +75,13 @@ def test_captions_depend_on_the_example_alone(decoding):
             for i in range(0, 64, size)
         ]
         assert sum(parts, []) == whole
+
     order = np.random.default_rng(0).permutation(64)
     shuffled = captions(
         decode(model, decoding, batch(model, states[order], [seeds[i] for i in order]))
     )
     assert shuffled == [whole[i] for i in order]
+
     shards = [
         captions(decode(model, decoding, batch(model, states[s::3], seeds[s::3])))
         for s in range(3)
@@ -136,7 +147,6 @@ def test_another_seed_gives_other_captions():
     assert one != two
 
 
-# --------------------------------------------------------------------------- sampling is exact
 def expected_distribution(model, state, decoding, limit):
     """Return the probability of every complete sequence under the tempered and filtered
     model, by the definition.
@@ -183,6 +193,7 @@ def test_draws_follow_the_distribution(decoding):
     states = model.prefix(1)
     expected = expected_distribution(model, states[0], decoding, 3)
     assert sum(expected.values()) == pytest.approx(1, abs=1e-9)
+
     many = Decoding(
         decoding.strategy,
         decoding.temperature,
@@ -193,12 +204,14 @@ def test_draws_follow_the_distribution(decoding):
     drawn = decode(
         model, many, batch(model, states.expand(100, -1), range(100), limit=3)
     )
+
     counts: dict[tuple, int] = {}
     for hypotheses in drawn:
         for h in hypotheses:
             counts[tuple(h.tokens.tolist())] = (
                 counts.get(tuple(h.tokens.tolist()), 0) + 1
             )
+
     assert set(counts) <= set(expected)
     common = [k for k in expected if expected[k] * 20000 >= 5]
     observed = [counts.get(k, 0) for k in common]
@@ -206,12 +219,12 @@ def test_draws_follow_the_distribution(decoding):
     if len(common) < len(expected):
         observed.append(20000 - sum(observed))
         predicted.append(20000 - sum(predicted))
+
     # the seeds are fixed, so the test is deterministic; 1e-3 is the rejection level of
     # one test
     assert chisquare(observed, predicted).pvalue > 1e-3
 
 
-# --------------------------------------------------------------------------- bounds and invalid settings
 def test_a_caption_may_end_at_once():
     def step(tokens, state):
         logits = torch.full((len(tokens), 4), -50.0)
@@ -322,17 +335,6 @@ def test_the_message_about_bad_logits_names_the_example(strategy, value, content
         )
 
 
-# --------------------------------------------------------------------------- a large vocabulary, processed in blocks
-LARGE = [
-    Decoding("sample"),
-    Decoding("sample", temperature=0.4),
-    Decoding("sample", top_k=50),
-    Decoding("nucleus", top_p=0.5),
-    Decoding("nucleus", temperature=1.2, top_p=0.99),
-    Decoding("nucleus", temperature=1.5, top_k=400, top_p=0.9),
-]
-
-
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     "decoding", LARGE, ids=lambda d: f"T{d.temperature}-k{d.top_k}-p{d.top_p}"
@@ -360,6 +362,7 @@ def test_draws_from_a_large_vocabulary_follow_the_distribution(decoding, ties):
         decoding.top_k,
         candidates=200,
     )
+
     start = torch.zeros(100, dtype=torch.long)
     inputs = DecodingBatch(
         state=None, seeds=range(100), stop=(), max_length=1, start=start
@@ -372,6 +375,7 @@ def test_draws_from_a_large_vocabulary_follow_the_distribution(decoding, ties):
         ],
         minlength=size,
     )
+
     share = (row.double() / decoding.temperature).softmax(-1).numpy()
     if decoding.top_k:
         share = np.where(row.numpy() >= np.sort(row.numpy())[-decoding.top_k], share, 0)
@@ -382,6 +386,7 @@ def test_draws_from_a_large_vocabulary_follow_the_distribution(decoding, ties):
             order[int(np.searchsorted(np.cumsum(share[order]), decoding.top_p)) + 1 :]
         ] = 0
         share /= share.sum()
+
     assert drawn[share == 0].sum() == 0
     common = share * 20000 >= 5
     observed = [*drawn[common], drawn[~common].sum()]

@@ -11,7 +11,7 @@ import torch
 from harness.contracts import Decoding, Example, Failure, Generation
 from harness.errors import InputError
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.decoding.states import select_rows
 from tests.support.toy_lm import Recurrent
 
 STOP = 0

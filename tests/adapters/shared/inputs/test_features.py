@@ -9,17 +9,8 @@ import pytest
 import torch
 
 from harness.contracts import Example
-from harness.errors import HarnessError, InputError
-from harness_models.shared.inputs.features import (
-    FeatureFile,
-    SceneVectors,
-    SceneViews,
-    from_scenes,
-    read_captions,
-    scene_of,
-    scene_pairs,
-)
-from harness_models.vlp.regions import SceneRegions
+from harness.errors import InputError
+from harness_models.shared.inputs.features import FeatureFile
 
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
 
@@ -34,6 +25,7 @@ def test_every_format_gives_the_same_rows(tmp_path):
     np.savez(tmp_path / "one.npz", a=ROWS[0], b=ROWS[1])
     np.savez(tmp_path / "two.npz", ids=np.array(["a", "b"]), features=ROWS)
     save_file({"a": ROWS[0], "b": ROWS[1]}, str(tmp_path / "three.safetensors"))
+
     for protocol in (2, 4, 5):
         captions = [{"image_id": i, "clip_embedding": k} for k, i in enumerate("ab")]
         data = {"clip_embedding": torch.from_numpy(ROWS).half(), "captions": captions}
@@ -43,6 +35,7 @@ def test_every_format_gives_the_same_rows(tmp_path):
     (tmp_path / "m.pkl").write_bytes(
         pickle.dumps({"a": ROWS[0], "b": torch.from_numpy(ROWS[1])})
     )
+
     for name in (
         "one.npz",
         "two.npz",
@@ -105,86 +98,3 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
     ]:
         with pytest.raises(InputError, match=message):
             FeatureFile(tmp_path / name)
-
-
-A = Example("1234", ("a",))
-B = Example("one/shape/00001", ("a",), meta={"target_id": 1234})
-
-
-def test_the_id_or_the_reader_names_the_scene():
-    assert scene_of(A) == scene_of(B) == 1234
-    with pytest.raises(InputError, match="example 'img7' is not a scene"):
-        scene_of(Example("img7", ("a",)))
-    with pytest.raises(
-        HarnessError, match="scene id 480000; expected a whole number from 0 to 479999"
-    ):
-        scene_of(Example("480000", ("a",)))
-
-
-@pytest.mark.parametrize(
-    ("kind", "settings", "message"),
-    [
-        (
-            SceneViews,
-            {"frams": 2},
-            "scenes has no setting 'frams'; did you mean 'frames'[?]; it has frames, "
-            "stride",
-        ),
-        (
-            SceneViews,
-            {"frames": "two"},
-            "frames is at least 2 and stride at least 1; found 'two' and 2",
-        ),
-        (SceneVectors, [1], "scenes is a mapping of settings; found"),
-        (SceneRegions, {"view": "left"}, "left"),
-    ],
-)
-def test_settings_that_do_not_fit_are_refused(kind, settings, message):
-    with pytest.raises(HarnessError, match=message):
-        from_scenes(kind, settings)
-
-
-def test_vectors_and_views_belong_to_the_scene():
-    vectors = SceneVectors()
-    views = SceneViews(frames=3, stride=2)
-    vectors.check([A, B])
-    views.check([A, B])
-    assert np.array_equal(vectors.row(A), vectors.row(B))
-    arrays = views.read(A)
-    assert arrays["appearance"].shape == (3, vectors.width)
-    # the camera ends at the orientation of the scene
-    assert np.array_equal(arrays["appearance"][-1], vectors.row(A))
-    np.testing.assert_allclose(arrays["motion"], np.diff(arrays["appearance"], axis=0))
-    assert [scene % 15 for scene in views.path_of(1234)] == [8, 6, 4]
-
-
-@pytest.mark.parametrize(
-    ("scene", "orientations"),
-    [(15, [4, 2, 0]), (29, [10, 12, 14]), (22, [11, 9, 7]), (23, [4, 6, 8])],
-)
-def test_the_camera_comes_from_the_side_with_more_orientations(scene, orientations):
-    path = SceneViews(frames=3, stride=2).path_of(scene)
-    assert [frame % 15 for frame in path] == orientations
-    assert path[-1] == scene
-
-
-def test_captions_of_a_file(tmp_path):
-    (tmp_path / "c.json").write_text('{"a": ["one", "two"], "b": ["three"]}')
-    assert read_captions(tmp_path / "c.json") == [
-        ("a", "one"),
-        ("a", "two"),
-        ("b", "three"),
-    ]
-    for text in ('["one"]', "{}", '{"a": "one"}'):
-        (tmp_path / "c.json").write_text(text)
-        with pytest.raises(
-            InputError,
-            match="c.json: expected a mapping of example ids to lists of captions",
-        ):
-            read_captions(tmp_path / "c.json")
-
-
-def test_pairs_of_scenes_are_distinct_and_reproducible():
-    pairs = scene_pairs(5, 3, seed=4)
-    assert pairs == scene_pairs(5, 3, seed=4) != scene_pairs(5, 3, seed=5)
-    assert len(set(pairs)) == 15 and len({scene for scene, _ in pairs}) == 5

@@ -85,7 +85,7 @@ def test_a_folder_with_a_run_is_refused(tmp_path: Path):
     loop(tmp_path, 1).run()
     assert has_run(tmp_path)
     with pytest.raises(
-        HarnessError, match="holds a run already; choose another folder or use --resume"
+        HarnessError, match="holds a run already; choose another folder or resume it"
     ):
         loop(tmp_path)
     with pytest.raises(

@@ -36,12 +36,14 @@ def test_samples_stop_at_their_first_end():
     start = torch.full((400,), 1)
     torch.manual_seed(0)
     tokens = sample_tokens(step, torch.zeros(1), start, 400, 6, stop=(STOP,), fill=9)
+
     spoken = spoken_slots(tokens, (STOP,))
     assert (tokens[~spoken] == 9).all() and (tokens[spoken] != 9).all()
     first = torch.tensor([0.5, -1.0, 1.0]).softmax(0)
     assert np.allclose(
         np.bincount(tokens[:, 0].numpy(), minlength=WORDS) / 400, first, atol=0.08
     )
+
     again = sample_tokens(
         step,
         torch.zeros(1),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
 import sys
 from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
@@ -18,9 +16,19 @@ from harness_models.shared.training.recipe import (
     Trainer,
     load_trainer,
     read_recipe,
-    recipe_command,
     recipe_from,
 )
+
+PLUGIN = """from dataclasses import dataclass
+from harness_models.shared.training.recipe import Trainer
+@dataclass(frozen=True)
+class Recipe:
+    epochs: int = 1
+def train(recipe, folder, **options):
+    return folder
+def trainer():
+    return {}
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +105,6 @@ def test_a_recipe_from_a_file(tmp_path: Path):
     )
 
 
-# ------------------------------------------------------------------ trainers
 @pytest.mark.parametrize("version", [(), (0,), (True,), ("1",), (1.0,), (None,)])
 def test_a_trainer_without_a_format_version_is_refused(version: tuple[Any, ...]):
     with pytest.raises(
@@ -135,18 +142,6 @@ def test_a_system_without_a_recipe_is_refused():
         load_trainer("a3ds")
 
 
-PLUGIN = """from dataclasses import dataclass
-from harness_models.shared.training.recipe import Trainer
-@dataclass(frozen=True)
-class Recipe:
-    epochs: int = 1
-def train(recipe, folder, **options):
-    return folder
-def trainer():
-    return {}
-"""
-
-
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -180,42 +175,3 @@ def test_the_trainer_of_a_plugin(
 @dataclass(frozen=True)
 class Recipe:
     epochs: int = 1
-
-
-def test_the_command_reads_the_recipe_and_prints_epochs_and_path(tmp_path, capsys):
-    def train(recipe, folder, *, resume, report):
-        assert resume
-        for epoch in range(recipe.epochs):
-            report({"epoch": epoch + 1, "loss": 0.5})
-        return Path(folder) / "model.safetensors"
-
-    trainer, add_arguments, run = recipe_command(Recipe, train, 1)
-    assert trainer().recipe is Recipe
-    assert trainer().train is train
-    (tmp_path / "r.yaml").write_text("epochs: 2\n")
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    assert (
-        run(
-            parser.parse_args([str(tmp_path / "r.yaml"), "--output", "out", "--resume"])
-        )
-        == 0
-    )
-    printed = capsys.readouterr().out.splitlines()
-    assert len(printed) == 3
-    assert printed[2] == "out/model.safetensors"
-    (tmp_path / "r.yaml").write_text("epoch: 2\n")
-    with pytest.raises(InputError, match="no parameter 'epoch'; did you mean 'epochs'"):
-        run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", "out"]))
-
-
-@pytest.mark.parametrize(
-    "entry", current().entries("trainers"), ids=lambda entry: entry.name
-)
-def test_every_registered_module_has_the_entry_points(entry):
-    module = importlib.import_module(entry.target.partition(":")[0])
-    assert module.__doc__
-    parser = argparse.ArgumentParser()
-    module.add_arguments(parser)
-    assert "--output" in parser.format_help()
-    assert callable(module.run)

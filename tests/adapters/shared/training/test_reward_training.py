@@ -87,6 +87,7 @@ def test_the_reward_rises_and_the_captions_are_those_of_the_adapter(start, tmp_p
         "kl",
         "distinct",
     }
+
     adapter = current().create(
         "adapters", "captioner", {"checkpoint": str(tmp_path / "run")}
     )
@@ -96,6 +97,7 @@ def test_the_reward_rises_and_the_captions_are_those_of_the_adapter(start, tmp_p
         [0],
     )
     assert len(result.candidates) == 3
+
     settings = json.loads((tmp_path / "run" / "config.json").read_text())
     assert (
         settings["rewarded"]["reward"] == "ciderd"
@@ -131,6 +133,7 @@ def test_scores_have_a_baseline_and_credits_have_none(start, tmp_path):
     examples = training.examples[:2]
     groups = [list(example.references[:3]) for example in examples]
     names = [example.id for example in examples]
+
     scores, credits = (
         torch.from_numpy(values(names, groups))
         for values in (training.reward.scores, training.reward.credits)
@@ -145,6 +148,7 @@ def test_scores_have_a_baseline_and_credits_have_none(start, tmp_path):
         )
         + credits
     )
+
     assert torch.allclose(
         training.advantages(examples, [], groups).double(), expected, atol=1e-5
     )
@@ -201,6 +205,7 @@ def test_the_command_takes_metrics_and_weights(start, tmp_path, capsys):
         "--max-length",
         "12",
     ]
+
     reward = '{"ciderd": 1, "trm:distance=cider": -0.5}'
     assert (
         main(
@@ -216,6 +221,7 @@ def test_the_command_takes_metrics_and_weights(start, tmp_path, capsys):
         )
         == 0
     )
+
     printed = capsys.readouterr().out.splitlines()
     assert (
         printed[0].startswith("epoch   1   loss ")
@@ -223,6 +229,7 @@ def test_the_command_takes_metrics_and_weights(start, tmp_path, capsys):
         and " credit " in printed[0]
         and printed[-1].endswith("model.safetensors")
     )
+
     assert main(["train", "captioner", "--reward", "ciderd", *options]) == 2
     assert "give --output DIR" in capsys.readouterr().err
     assert main(["train", "rnnlm", "--reward", "ciderd"]) == 2
@@ -238,6 +245,7 @@ def test_a_trained_model_continues_by_a_reward(tmp_path, monkeypatch):
         "reward": {"reward": "ciderd", **SCENES, "epochs": 1, "seed": "2"},
     }
     model = current().create("adapters", "trained", params)
+
     assert (
         model.fingerprint()
         != current()
@@ -248,6 +256,7 @@ def test_a_trained_model_continues_by_a_reward(tmp_path, monkeypatch):
         "trained-captioner",
         "rewarded-captioner",
     }
+
     with pytest.raises(
         HarnessError, match="give a recipe, or a reward with a checkpoint"
     ):
@@ -272,6 +281,7 @@ def test_every_captioner_is_trained_by_rewards(system, baseline, tmp_path):
             tmp_path / "start",
         )
         checkpoint = str(tmp_path / "start")
+
     rows = []
     recipe = RewardRecipe(
         checkpoint=checkpoint,
@@ -283,6 +293,7 @@ def test_every_captioner_is_trained_by_rewards(system, baseline, tmp_path):
         baseline=baseline,
         max_length=20,
     )
+
     train_by_reward(system, recipe, tmp_path / "run", report=rows.append)
     # Before the first update the policy is the start; the passes of both give equal
     # log-probabilities.
@@ -291,6 +302,7 @@ def test_every_captioner_is_trained_by_rewards(system, baseline, tmp_path):
         current().create("adapters", system, {"checkpoint": path})
         for path in (checkpoint, str(tmp_path / "run"))
     )
+
     example = Example("5", ("a red ball",), meta={"target_id": 5, "distractor_id": 9})
     scores = [
         next(iter(adapter.score_references([example])))[0].log_probs
@@ -307,6 +319,7 @@ def test_forced_passes_with_gradient_equal_those_of_the_sampling_step(system, tm
         trainer.recipe(scenes=12, captions_each=3, epochs=1, batch=16, **TINY[system]),
         tmp_path / "start",
     )
+
     recipe = RewardRecipe(
         checkpoint=str(tmp_path / "start"),
         reward="ciderd",
@@ -315,6 +328,7 @@ def test_forced_passes_with_gradient_equal_those_of_the_sampling_step(system, tm
         max_length=8,
     )
     training = RewardTraining(system, recipe, tmp_path / "run", False)
+
     owner = torch.tensor([0, 0, 1, 2])
     tokens, _ = training.draw(training.inputs, training.examples, owner)
     training.policy.model.eval()
@@ -322,6 +336,7 @@ def test_forced_passes_with_gradient_equal_those_of_the_sampling_step(system, tm
         training.policy, training.inputs, training.examples, owner, tokens
     )
     log_probs.sum().backward()
+
     gradients = [
         weight.grad
         for weight in training.policy.model.parameters()

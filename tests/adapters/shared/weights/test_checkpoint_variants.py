@@ -10,11 +10,16 @@ import torch
 from harness.errors import InputError
 from harness.registry.torchvision_guard import guard_torchvision
 from harness_models.clipcap.model import ClipCap
-from harness_models.vlp.bert import BertSizes, VlpSizes
 from harness_models.vlp.model import Vlp
+from harness_models.vlp.sizes import BertSizes, VlpSizes
 
 guard_torchvision()
 transformers = pytest.importorskip("transformers")
+CLIP = 12
+PREFIX = 3
+CLIP_LENGTH = 5
+SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
+VLP = {"num_attention_heads": 3, "special_ids": SPECIAL}
 
 
 def random(*shape, seed=0, scale=0.3):
@@ -31,12 +36,6 @@ def save(tensors, path):
     else:
         torch.save(tensors, path)
     return path
-
-
-# --------------------------------------------------------------------------- CLIPCap over transformers' GPT-2
-CLIP = 12
-PREFIX = 3
-CLIP_LENGTH = 5
 
 
 def mapper(kind, width, seed):
@@ -130,15 +129,18 @@ def clipcap(kind, width=64, layers=3, positions=29, inner=None):
         n_head=width // 16,
         n_inner=inner,
     )
+
     torch.manual_seed(3)
     gpt = transformers.GPT2LMHeadModel(config).eval()
     with torch.no_grad():
         for weight in gpt.parameters():
             weight.add_(torch.randn_like(weight) * 0.1)
+
     tensors, apply = mapper(kind, width, 5)
     tensors |= {
         f"gpt.{key}": value.detach().clone() for key, value in gpt.state_dict().items()
     }
+
     vectors = random(4, CLIP, seed=9, scale=1.0)
     tokens = torch.randint(0, 71, (4, 6))
     embedded = torch.cat([apply(vectors), gpt.transformer.wte(tokens)], dim=1)
@@ -218,11 +220,6 @@ def test_clipcap_settings_that_do_not_fit(tmp_path):
         ClipCap.from_checkpoint(save(tensors, tmp_path / "none.pt"), config)
 
 
-# --------------------------------------------------------------------------- VLP
-SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
-VLP = {"num_attention_heads": 3, "special_ids": SPECIAL}
-
-
 def vlp(**changes):
     torch.manual_seed(0)
     bert = {
@@ -241,12 +238,14 @@ def vlp(**changes):
         geometry=9,
         special_ids=SPECIAL,
     )
+
     model = Vlp(sizes).eval().requires_grad_(False)
     inputs = (
         torch.randint(5, 40, (3, 6)),
         random(3, 7, 10, scale=1.0),
         random(3, 7, 9, seed=1, scale=1.0),
     )
+
     tensors = {key: value.clone() for key, value in model.state_dict().items()}
     return model, inputs, tensors
 
@@ -256,6 +255,7 @@ def changed(tensors, name):
     words = "bert.embeddings.word_embeddings.weight"
     head = "cls.predictions.decoder.weight"
     tensors = {**tensors, head: tensors[words].clone()}
+
     if name == "gamma and beta":
         names = {
             "LayerNorm.weight": "LayerNorm.gamma",
@@ -276,6 +276,7 @@ def changed(tensors, name):
         }
     elif name == "parallel":
         tensors = {f"module.{key}": value for key, value in tensors.items()}
+
     return tensors
 
 
@@ -350,9 +351,11 @@ def test_files_that_are_no_checkpoints(family, tmp_path):
         {"gpt.transformer.wte.weight": torch.ones(40, 40)}, tmp_path / "w.pt"
     ).read_bytes()
     (tmp_path / "half.pt").write_bytes(whole[: len(whole) // 2])
+
     for name in ("cut.pt", "cut.safetensors", "half.pt", "gone.pt"):
         with pytest.raises(InputError, match=name):
             family.from_checkpoint(tmp_path / name)
+
     torch.save(
         {
             "vis_embed.0.weight": torch.ones(2, 2),
@@ -369,5 +372,6 @@ def test_files_that_are_no_checkpoints(family, tmp_path):
         if family is Vlp
         else (tmp_path / "v.pt", "VLP")
     )
+
     with pytest.raises(InputError, match=f"it looks like {kind}"):
         family.from_checkpoint(path)

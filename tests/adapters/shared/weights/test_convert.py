@@ -13,8 +13,9 @@ import pytest
 import torch
 
 from harness.errors import HarnessError
-from harness_models.shared.weights.checkpoints import load_checkpoint, save_checkpoint
+from harness_models.shared.weights.checkpoints import load_checkpoint
 from harness_models.shared.weights.convert import add_arguments, run
+from harness_models.shared.weights.saving import save_checkpoint
 
 
 def convert(*arguments: str) -> int:

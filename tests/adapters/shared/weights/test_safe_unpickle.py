@@ -33,9 +33,11 @@ def test_plain_data_arrays_and_tensors_are_read(tmp_path: Path, protocol: int):
         "tensor": torch.arange(4).reshape(2, 2),
         "half": torch.ones(2, dtype=torch.bfloat16),
     }
+
     path = tmp_path / "data.pkl"
     path.write_bytes(pickle.dumps(data, protocol=protocol))
     loaded = load_plain_pickle(path)
+
     assert loaded["plain"] == data["plain"] and loaded["scalar"] == 0.5
     np.testing.assert_array_equal(loaded["array"], data["array"])
     assert torch.equal(loaded["tensor"], data["tensor"]) and torch.equal(

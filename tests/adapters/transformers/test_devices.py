@@ -1,0 +1,84 @@
+"""Devices and number formats."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from harness.errors import HarnessError
+from harness_models.transformers import devices
+from harness_models.transformers.devices import (
+    devices_of,
+    number_format,
+    visible_devices,
+)
+
+
+def accelerator(kind: str | None, count: int = 0) -> SimpleNamespace:
+    """Return a stand-in for ``torch.accelerator``."""
+    return SimpleNamespace(
+        is_available=lambda: kind is not None,
+        current_accelerator=lambda: SimpleNamespace(type=kind),
+        device_count=lambda: count,
+    )
+
+
+def test_all_visible_accelerators_are_used(monkeypatch):
+    monkeypatch.setattr(torch, "accelerator", accelerator("cuda", 4), raising=False)
+    assert (
+        visible_devices()
+        == devices_of("auto")
+        == ["cuda:0", "cuda:1", "cuda:2", "cuda:3"]
+    )
+    assert devices_of("cuda:3") == ["cuda:3"] and devices_of(["cuda:1", "cuda:2"]) == [
+        "cuda:1",
+        "cuda:2",
+    ]
+    with pytest.raises(
+        HarnessError,
+        match="no device 'cuda:4'; this machine has cuda:0, cuda:1, cuda:2, cuda:3",
+    ):
+        devices_of("cuda:4")
+    monkeypatch.setattr(torch, "accelerator", accelerator("mps", 1), raising=False)
+    assert devices_of("auto") == ["mps"]
+
+
+def test_torch_without_the_general_interface_is_asked_for_cuda(monkeypatch):
+    monkeypatch.delattr(torch, "accelerator", raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert visible_devices() == ["cuda:0", "cuda:1"]
+
+
+def test_machines_without_accelerators_use_the_cpu(monkeypatch):
+    monkeypatch.setattr(torch, "accelerator", accelerator(None), raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert devices_of("auto") == ["cpu"]
+    with pytest.raises(HarnessError, match="no device 'cuda'; this machine has cpu"):
+        devices_of("cuda")
+    with pytest.raises(
+        HarnessError,
+        match="device is auto, cpu, or a device of torch such as cuda:0; found 'gpu'",
+    ):
+        devices_of("gpu")
+    with pytest.raises(HarnessError, match="device is an empty list"):
+        devices_of([])
+
+
+def test_auto_is_bfloat16_where_the_accelerator_computes_in_it(monkeypatch):
+    monkeypatch.setattr(
+        torch.cuda, "is_bf16_supported", lambda including_emulation: True
+    )
+    assert number_format("auto", "cuda:0") == "bfloat16"
+    monkeypatch.setattr(
+        torch.cuda, "is_bf16_supported", lambda including_emulation: False
+    )
+    assert (
+        number_format("auto", "cuda:0")
+        == number_format("auto", "cpu")
+        == number_format("auto", "mps")
+        == "float32"
+    )
+    assert devices.number_format("float16", "cuda:0") == "float16"
