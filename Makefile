@@ -78,7 +78,7 @@ gallery: $(SETUP) browser
 
 # The stub of the extension, committed beside it; tests/kernels/test_stub.py compares.
 stub: $(KERNELS)
-	@$(BIN)/python kernels/make_stub.py
+	@$(BIN)/python kernels/generators/make_stub.py
 	@touch $(KERNELS)
 
 lint: $(SETUP)

@@ -50,7 +50,6 @@ def read_json_lines(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-# --------------------------------------------------------------------------- COCO, Karpathy test split
 def references() -> list[list[str]]:
     """Return the references of the 5000 images, five each."""
     return [
@@ -108,31 +107,6 @@ def sampled_sets() -> list[CaptionSet]:
     ]
 
 
-# --------------------------------------------------------------------------- other captions
-def video_sets() -> list[CaptionSet]:
-    """Return ten references against the other ten, of the 2990 MSR-VTT test videos."""
-    rows = read_json_lines(data_folder() / VIDEOS)
-    return [
-        CaptionSet(
-            row["video_id"],
-            tuple(row["references"][:10]),
-            tuple(row["references"][10:20]),
-        )
-        for row in rows
-    ]
-
-
-def human_captions() -> list[str]:
-    """Return all references of the COCO Karpathy test split and of COCO val2017."""
-    files = [REFERENCES, "coco_val2017/references.jsonl.gz"]
-    return [
-        text
-        for file in files
-        for row in read_json_lines(data_folder() / file)
-        for text in row["references"]
-    ]
-
-
 def shipped_sets(limit: int | None = None) -> list[CaptionSet]:
     """Return sets of the shipped sample: five captions of a scene and five of the next
     one against the scene's other five.
@@ -159,7 +133,6 @@ def shipped_sets(limit: int | None = None) -> list[CaptionSet]:
     return sets[:limit]
 
 
-# --------------------------------------------------------------------------- texts
 def plain_words(text: str) -> str:
     """Return lower-case words of letters, digits and apostrophes: tokens for
     comparisons without the PTB tokeniser.

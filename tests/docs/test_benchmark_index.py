@@ -26,7 +26,6 @@ PARTS = {
     "text_tables",
     "timing",
     "toolkit_pairs",
-    "vdtk_peer",
 }
 
 

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 compiled = pytest.importorskip("caption_kernels._compiled")
-sys.path.append(str(Path(__file__).resolve().parents[2] / "kernels"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "kernels/generators"))
 
 from matcher_programs import Characters, Choice, Nodes, Repeat, parse  # noqa: E402
 

@@ -6,7 +6,7 @@ the first alternative that matches. Each rule is therefore an expression of its 
 are tried and the longest match is taken. The length of a match includes trailing
 context: group 1 is the token, the rest of the match is context.
 
-``kernels/generate_ptb_rules.py`` translates :data:`TABLE` for the compiled tokeniser,
+``kernels/generators/generate_ptb_rules.py`` translates :data:`TABLE` for the compiled tokeniser,
 whose functions ``emit`` have the names of the functions here.
 
 The behaviour is that of edu.stanford.nlp.process.PTBTokenizer 3.4.1 with

@@ -1,7 +1,7 @@
 """Writes the tables of the compiled PTB tokeniser, ``core/ptb_*.inc`` and
 ``core/lower_tables.inc``.
 
-Run by hand (``python kernels/generate_ptb_rules.py``) after a change of
+Run by hand (``python kernels/generators/generate_ptb_rules.py``) after a change of
 ``caption_kernels_reference/ptb``; a test compares the committed files with what
 :func:`generate` returns.
 """
@@ -32,7 +32,7 @@ from matcher_programs import (
 
 from caption_kernels_reference.ptb import rules, tokeniser
 
-HERE = Path(__file__).resolve().parent
+KERNELS = Path(__file__).resolve().parents[1]
 ASCII = 128
 WIDTH = 132
 """Longest line of the written files."""
@@ -289,7 +289,7 @@ def array(kind: str, name: str, items: Iterable[str]) -> str:
 def main() -> None:
     """Write the files."""
     for name, text in generate().items():
-        (HERE / "core" / name).write_text(text, encoding="ascii")
+        (KERNELS / "core" / name).write_text(text, encoding="ascii")
 
 
 if __name__ == "__main__":
