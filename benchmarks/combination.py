@@ -48,7 +48,6 @@ Test = Callable[[np.ndarray], np.ndarray]
 """Ranks k of p = k / M, shape (R, N) -> rejection at ALPHA, bool, shape (R,)."""
 
 
-# --------------------------------------------------------------------------- simulated p-values
 def ranks(numbers: np.ndarray, n: int, condition: str, *, every: bool) -> np.ndarray:
     """Return k = M p for numbers (B, N): of the observed labels, shape (B,), or of
     every relabeling, shape (B, M).
@@ -101,7 +100,6 @@ def shifted_runs(
     )
 
 
-# --------------------------------------------------------------------------- combinations
 def combinations(
     rng: np.random.Generator, total: int, examples: int
 ) -> dict[str, Test]:

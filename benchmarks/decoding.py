@@ -119,7 +119,6 @@ def clipcap_images(
     )
 
 
-# --------------------------------------------------------------------------- VLP
 @dataclass(frozen=True)
 class Forced:
     """References of some images, and several ways to score them;

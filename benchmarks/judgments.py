@@ -59,7 +59,6 @@ def data_folder() -> Path:
     return Path(os.environ.get("HARNESS_DATA") or shared / "data")
 
 
-# --------------------------------------------------------------------------- agreement beside published values
 def agreement(tasks: list[str]) -> list[str]:
     """Print measured and published values of every judgment set that is there, and
     return the goals that are missed.
@@ -136,7 +135,6 @@ def _difference(value: float, ends: list[float]) -> str:
     return f"{value - nearest:+.2f}"
 
 
-# --------------------------------------------------------------------------- a million pairs
 def timing(pairs: int, distinct: bool) -> list[str]:
     """Print the time of a run on judged pairs,
     and return the goal when it is missed.

@@ -75,7 +75,6 @@ def check(
     return out
 
 
-# --------------------------------------------------------------------------- peers
 def package_values(prompts: Check, kernel: str, draws: np.ndarray) -> np.ndarray:
     """Return the statistic of model-equality-testing 0.0.2 for labels (P, T) of the
     answers of all prompts, shape (P,).
@@ -164,7 +163,6 @@ def p_values(prompts: Check, seed: int) -> dict[str, float]:
     }
 
 
-# --------------------------------------------------------------------------- sections
 def repeat_answers(prompts: Check, rng: np.random.Generator) -> list[Prompt]:
     """Return prompts whose second source repeats the answer before in one of four
     cases, as a cache does.

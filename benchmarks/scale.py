@@ -212,7 +212,6 @@ def folder_bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-# --------------------------------------------------------------------------- sections
 def growth(work: Path, examples: int, distinct: bool = False) -> Iterator[str]:
     """BLEU, ROUGE-L, CIDEr and METEOR with intervals on 1 + 5 captions,
     by the number of examples.

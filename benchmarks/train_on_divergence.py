@@ -52,7 +52,6 @@ Values = dict[str, dict[str, float]]
 """System -> measure -> value, of one seed."""
 
 
-# --------------------------------------------------------------------------- exact measures
 def caption_probabilities(
     adapter: Any, decoding: Any, examples: Sequence[Any]
 ) -> list[np.ndarray]:
@@ -170,7 +169,6 @@ def collect(path: str) -> tuple[str, Values, dict[str, Any]]:
     return seed, values, texts
 
 
-# --------------------------------------------------------------------------- decisions
 def best_at(points: np.ndarray, quality: float) -> float:
     """Return the lowest second coordinate that points (P, 2) and the lines between them
     reach at a first coordinate of ``quality`` or more.
@@ -227,7 +225,6 @@ def sign_flip_p(differences: Sequence[float]) -> float:
     return float(np.mean(flips @ np.array(differences) >= np.sum(differences) - 1e-12))
 
 
-# --------------------------------------------------------------------------- tables
 def print_row(cells: Sequence[Any]) -> None:
     """Print a row of a Markdown table."""
     print(

@@ -347,6 +347,20 @@ PHRASES = (
     "is yellow on a floor",
 )
 """Captions of 3D Shapes, right and wrong."""
+SHORT: tuple[CaptionSet, ...] = tuple(
+    CaptionSet(
+        f"short-{k}", candidates, references, None, candidates[0], {"objects": []}
+    )
+    for k, (candidates, references) in enumerate(
+        (
+            (("a", "b"), ("a", "c")),
+            (("", ""), ("", "")),
+            (("the", "a"), ("", "dog")),
+            (("dog", "dog"), ("dog", "dog")),
+        )
+    )
+)
+"""Captions of at most one word."""
 
 
 def _made(number: int) -> str:
@@ -367,20 +381,6 @@ WIDE: tuple[CaptionSet, ...] = tuple(
     for k in range(22)
 )
 """Twenty-two examples, as many as some intervals need."""
-SHORT: tuple[CaptionSet, ...] = tuple(
-    CaptionSet(
-        f"short-{k}", candidates, references, None, candidates[0], {"objects": []}
-    )
-    for k, (candidates, references) in enumerate(
-        (
-            (("a", "b"), ("a", "c")),
-            (("", ""), ("", "")),
-            (("the", "a"), ("", "dog")),
-            (("dog", "dog"), ("dog", "dog")),
-        )
-    )
-)
-"""Captions of at most one word."""
 HUNDRED: tuple[CaptionSet, ...] = tuple(
     CaptionSet(f"hundred-{k}", (_made(3 * k + k // 9),), (_made(2 * k + k // 5),))
     for k in range(103)

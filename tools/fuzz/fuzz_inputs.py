@@ -5,6 +5,7 @@ Every input is bytes.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -203,3 +204,13 @@ def _replaced(template: Any, changes: Sequence[tuple[tuple[Any, ...], Any]]) -> 
             # an earlier change has replaced this part
             continue
     return result
+
+
+def parquet_bytes(rows: list[dict[str, Any]]) -> bytes:
+    """Return a Parquet file of rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), out)
+    return out.getvalue()

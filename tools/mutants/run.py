@@ -39,7 +39,6 @@ the quickest of all that execute the line.
 """
 
 
-# --------------------------------------------------------------------------- one mutant
 def attempt(
     mutant: Mutant, source: str, executed: lines.ExecutedLines, scratch: Path
 ) -> str:
@@ -73,7 +72,6 @@ def attempt(
     return "unnoticed"
 
 
-# --------------------------------------------------------------------------- all
 def draw(
     config: dict[str, Any], count: int | None, seed: int, only: Sequence[str]
 ) -> list[Mutant]:

@@ -117,7 +117,6 @@ class History(RuleBasedStateMachine):
             shutil.rmtree(self.folder, ignore_errors=True)
             shutil.rmtree(self.outside, ignore_errors=True)
 
-    # ------------------------------------------------------------------ one command
     def perform(
         self,
         verb: Verb,
@@ -326,7 +325,6 @@ class History(RuleBasedStateMachine):
             )
         return matching
 
-    # ------------------------------------------------------------------ products
     def produce(self, verb: Verb, faults: list[Fault]) -> None:
         """Give a verb that writes beside a run with each of the faults, then
         undisturbed: it leaves what an undisturbed one leaves.
@@ -452,7 +450,6 @@ class History(RuleBasedStateMachine):
             )
         self._check_outside(verb)
 
-    # ------------------------------------------------------------------ two at once
     def overlap(self, verb: Verb, fault: Fault, second: Verb, is_killed: bool) -> None:
         """Give a second command while the first is stopped at a call."""
         run = self.directories["run"]
@@ -550,7 +547,6 @@ class History(RuleBasedStateMachine):
                 }
         return reached
 
-    # ------------------------------------------------------------------ checks
     def _parts(self) -> list[tuple[State, ...]]:
         """Return every combination of states that the directories of the parts may
         hold.

@@ -91,7 +91,6 @@ DISTURBANCES = st.tuples(
 class Adversary(History):
     """Histories of commands and disturbances."""
 
-    # ------------------------------------------------------------------ steps
     @initialize(
         state=st.sampled_from(STARTS),
         answers=st.sampled_from(["none", "servers"]),

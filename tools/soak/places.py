@@ -49,7 +49,6 @@ def is_vital(name: str) -> bool:
     return Path(name).name in VITAL
 
 
-# --------------------------------------------------------------------------- planted
 @dataclass
 class Plant:
     """Something in place of a file of a run directory."""
@@ -148,7 +147,6 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-# --------------------------------------------------------------------------- torn
 def tear(run: Path, how: str, share: int) -> str:
     """Damage a file of a run directory and return its name; empty where there is none.
 
@@ -208,7 +206,6 @@ def _replace(path: Path, data: bytes) -> None:
     beside.rename(path)
 
 
-# --------------------------------------------------------------------------- linked
 def link_files(run: Path, outside: Path) -> list[tuple[Path, Path]]:
     """Move every file of a run directory elsewhere, with a symbolic link in its place,
     and return links and files.
@@ -235,7 +232,6 @@ def unlink_files(links: Iterable[tuple[Path, Path]]) -> None:
             copy.rename(path)
 
 
-# --------------------------------------------------------------------------- foreign, outside
 def write_foreign(folder: Path, kind: str) -> None:
     """Write a folder that is no run directory,
     some of whose files have names of one.

@@ -154,7 +154,6 @@ def command_line(verb: Verb, run: Path | None, folder: Path) -> list[str]:
     raise ValueError(verb)
 
 
-# --------------------------------------------------------------------------- the project
 def write_inputs(project: Path, server: str) -> None:
     """Write what the verbs read beside runs: checkpoints, a judge, and the small word
     lists of a METEOR of the project's own.
@@ -209,7 +208,6 @@ def _write_meteor(package: Path) -> None:
         table.write("\n".join(lines) + "\n")
 
 
-# --------------------------------------------------------------------------- what lies there
 def read_tree(folder: Path) -> dict[str, str]:
     """Return kind, mode and content of everything in a folder by its name; of a data
     base of answers the rows.
@@ -284,7 +282,6 @@ def without_damaged(tree: dict[str, str]) -> dict[str, str]:
     }
 
 
-# --------------------------------------------------------------------------- what somebody else put there
 def occupy(verb: Verb, kind: str, folder: Path, victim: Path) -> None:
     """Put a file, a folder with files of the names that verbs write, or a link to
     ``victim`` in place of an output.

@@ -218,7 +218,6 @@ class Workshop:
         folder.mkdir()
         return folder
 
-    # ------------------------------------------------------------------ undisturbed
     def directory(self, state: State) -> Path:
         """Return an undisturbed run directory in a state,
         which was computed by the shortest way.

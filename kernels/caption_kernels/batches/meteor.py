@@ -67,7 +67,6 @@ class Groups(NamedTuple):
     """int64 row of the output that receives the pair's statistics, -1 for none."""
 
 
-# ---------------------------------------------------------------------- statistics and scores
 def scores_of(statistics: np.ndarray) -> np.ndarray:
     """Return the scores of shape (n,) of the rows of statistics (n, 23)."""
     return meteor_score(np.ascontiguousarray(statistics, dtype=np.float64))
@@ -116,7 +115,6 @@ def first_best(scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
     )
 
 
-# ---------------------------------------------------------------------- alignment
 def best_statistics(texts: MeteorTexts, pairs: Sequence[Pair]) -> np.ndarray:
     """Return the statistics (n, 23), float64, of each raw hypothesis against the first
     of its references with the highest score.

@@ -31,12 +31,6 @@ ENGINE = Path(__file__).with_name("PassThrough.java")
 """Source of a class that gives back the JSON which the program asks a JavaScript engine
 to indent; Java has none since version 15.
 """
-
-
-class Unavailable(ImportError):
-    """SPICE cannot run on this machine; the message is one line."""
-
-
 OPENINGS = (
     *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in _PACKAGES),
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
@@ -45,6 +39,10 @@ OPENINGS = (
 """Options of Java 9 and later: the program's serialiser reads private fields of Java's
 classes.
 """
+
+
+class Unavailable(ImportError):
+    """SPICE cannot run on this machine; the message is one line."""
 
 
 class Spice:
