@@ -5,12 +5,13 @@ and the shipped sample.
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.contracts import CaptionSet
 
@@ -22,6 +23,17 @@ REFERENCES = "coco_karpathy_test/references.jsonl.gz"
 CAPTIONERS = "coco_karpathy_test/candidates_where_image.jsonl.gz"
 SAMPLED = "coco_diversity/candidates_10_per_image.jsonl.gz"
 VIDEOS = "msrvtt/references_test.jsonl.gz"
+ROWS = "BENCHMARK_ROWS"
+"""Variable of the environment: how many rows of a file of captions are read, all where
+it is not set.
+"""
+T = TypeVar("T")
+
+
+def take_few(rows: Iterable[T]) -> Iterator[T]:
+    """Yield the rows, or as many of the first as :data:`ROWS` says."""
+    count = os.environ.get(ROWS)
+    return itertools.islice(rows, int(count) if count else None)
 
 
 def find_data_folder() -> Path | None:
@@ -47,7 +59,7 @@ def data_folder() -> Path:
 def read_json_lines(path: Path) -> list[dict[str, Any]]:
     """Return the records of a gzipped JSON Lines file."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+        return [json.loads(line) for line in take_few(lines)]
 
 
 def references() -> list[list[str]]:
@@ -166,7 +178,7 @@ def records_of(path: Path) -> Iterator[Any]:
     lines of any other file.
     """
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
-        for line in lines:
+        for line in take_few(lines):
             yield (
                 json.loads(line)
                 if path.name.endswith(".jsonl.gz")

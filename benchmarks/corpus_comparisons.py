@@ -3,21 +3,25 @@ jackknife's p-values beside those of exchanges.
 
     python -m benchmarks.corpus_comparisons [--systems 13] [--pairs 8]
 
-Needs the captions of 12 captioners and a person on 5,000 COCO images under
-``HARNESS_SHARED`` (default ``../shared``).
+Needs the captions of 12 captioners and a person on 5,000 COCO images (see
+:mod:`benchmarks.captions`).
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
-import os
 import tempfile
 import time
 from pathlib import Path
 from unittest import mock
 
+from benchmarks.captions import (
+    CAPTIONERS,
+    REFERENCES,
+    data_folder,
+    read_json_lines,
+)
 from harness import api
 from harness.analysis import paired_family
 from harness.analysis.compare import compare_pairs
@@ -67,18 +71,8 @@ def main() -> None:
         help="pairs whose p-values are compared (default: 8)",
     )
     args = parser.parse_args()
-    folder = Path(
-        os.environ.get("HARNESS_SHARED", "../shared"), "data", "coco_karpathy_test"
-    )
-    rows, references = (
-        [
-            json.loads(line)
-            for line in gzip.decompress(
-                (folder / f"{name}.jsonl.gz").read_bytes()
-            ).splitlines()
-        ]
-        for name in ("candidates_where_image", "references")
-    )
+    rows = read_json_lines(data_folder() / CAPTIONERS)
+    references = read_json_lines(data_folder() / REFERENCES)
     with tempfile.TemporaryDirectory() as temporary:
         names = list(rows[0]["candidates"])[: args.systems]
         files = [Path(temporary, f"{name}.json") for name in names]

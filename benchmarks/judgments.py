@@ -26,7 +26,6 @@ import argparse
 import gzip
 import json
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -37,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.timing import peak_memory
 from harness import api
 from harness.judgments.plan import JudgmentPlan
 from harness.run.finished import Run
@@ -160,7 +160,7 @@ def timing(pairs: int, distinct: bool) -> list[str]:
         run = api.evaluate(task, output=Path(folder) / "run")
         seconds = time.perf_counter() - started
         cpu = time.process_time() - used
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    memory = peak_memory()
     scoring = sum({record.metric: record.seconds for record in run.records}.values())
     captions_scored = (run.records[0].details or {}).get("captions")
     print(

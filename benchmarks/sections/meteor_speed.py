@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -180,18 +179,8 @@ def _measure(n_examples: int) -> dict[str, float]:
         "matrices": matrices,
         "cpu": time.process_time() - before,
         "cores": n_threads(),
-        "memory": _peak(),
+        "memory": peak_memory() * 1024,
     }
-
-
-def _peak() -> float:
-    """Return the peak resident memory of this process in MB, on Linux without that of
-    the process that started it.
-    """
-    status = Path("/proc/self/status")
-    if status.is_file():
-        return int(re.search(r"VmHWM:\s*(\d+)", status.read_text())[1]) / 1024  # type: ignore[index]
-    return peak_memory() * 1024
 
 
 if __name__ == "__main__":
