@@ -1,15 +1,16 @@
 """Paired tests of systems: agreement with sacreBLEU,
 size under the null hypothesis, and speed.
 
-    python -m benchmarks.compare [--examples 5000] [--draws 10000] [--runs 4000] [--seed
-    0]
+    python -m benchmarks.compare [--examples 5000] [--draws 10000] [--runs 4000]
+    [--seed 0]
 
 *Agreement*: BLEU and corpus chrF of two systems by sacreBLEU's paired tests and by the
 harness. BLEU is the metric ``bleu`` on the texts as they are tokenised; chrF has
 sacreBLEU's own statistics, reduced by the harness. The p-values of approximate
 randomisation have one definition. sacreBLEU's bootstrap compares |d| - mean |d| with
 |D|, which is one-sided for systems that differ clearly; the harness compares
-|d - mean d| with |D| (Riezler & Maxwell, 2005). Both are printed from the harness's resamples.
+|d - mean d| with |D| (Riezler & Maxwell, 2005). Both are printed from the harness's
+resamples.
 
 *Size*: share of null runs with p <= 0.05, where both systems have one distribution:
 BLEU-4 and the mean of ROUGE-L over 200 captions.

@@ -117,9 +117,8 @@ def main() -> None:
         for one, other in zip(jackknife, exchange):
             assert one.p_value is not None and other.p_value is not None
             same += (one.p_value <= 0.05) == (other.p_value <= 0.05)
-            print(
-                f"{one.metric:12}{f'{one.system_a} {one.system_b}':24}{one.p_value:12.4f}{other.p_value:12.4f}"
-            )
+            pair = f"{one.system_a} {one.system_b}"
+            print(f"{one.metric:12}{pair:24}{one.p_value:12.4f}{other.p_value:12.4f}")
         print(f"{same} of {len(jackknife)} verdicts at level .05 are the same")
 
 

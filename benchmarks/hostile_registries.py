@@ -55,14 +55,21 @@ LOADER = f"""
 import importlib, importlib.util, os, pickle, sys
 module, _, name = sys.argv[1].partition(":")
 if "/" in module:
-    spec = importlib.util.spec_from_file_location("attack", os.path.realpath(module + ".py"))
+    path = os.path.realpath(module + ".py")
+    spec = importlib.util.spec_from_file_location("attack", path)
     value = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(value)
 else:
     value = importlib.import_module(module)
 for part in filter(None, name.split(".")):
     value = getattr(value, part)
-for arguments in ([{TOUCH!r}], [["touch", {MARK!r}]], [{WRITE!r}], ["attack.py"], ["attack.py", {MARK!r}]):
+for arguments in (
+    [{TOUCH!r}],
+    [["touch", {MARK!r}]],
+    [{WRITE!r}],
+    ["attack.py"],
+    ["attack.py", {MARK!r}],
+):
     try:
         value(*arguments)
     except Exception:

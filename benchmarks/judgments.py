@@ -94,7 +94,8 @@ def _print_set(name: str, run: Run) -> list[str]:
     )  # type: ignore[index]
     print(
         "  "
-        f"{'statistic':<22}{'metric':<9}{'measured':>9}{'95 % interval':>17}{'published':>13}{'difference':>12}{'cluster':>9}"
+        f"{'statistic':<22}{'metric':<9}{'measured':>9}{'95 % interval':>17}"
+        f"{'published':>13}{'difference':>12}{'cluster':>9}"
     )
     for record in run.records:
         details = record.details or {}
@@ -108,14 +109,15 @@ def _print_set(name: str, run: Run) -> list[str]:
         difference = "" if ends is None else _difference(value, ends)
         published = "" if ends is None else "-".join(f"{end:.1f}" for end in ends)
         low, high = record.ci95 or (float("nan"), float("nan"))
+        interval = f"{100 * low:.1f} .. {100 * high:.1f}"
         statistic = (
             f"{record.statistic} {record.group if record.group != 'all' else ''}"
         )
         cluster = details.get("cluster") or ""
         print(
             "  "
-            f"{statistic:<22}{record.metric:<9}{value:>9.2f}{f'{100 * low:.1f} .. {100 * high:.1f}':>17}{published:>13}"
-            f"{difference:>12}{cluster:>9}"
+            f"{statistic:<22}{record.metric:<9}{value:>9.2f}{interval:>17}"
+            f"{published:>13}{difference:>12}{cluster:>9}"
         )
         if ends is not None:
             published_any = True

@@ -1,4 +1,6 @@
-"""Statistics of exchanged metrics of many sets at once, for :mod:`benchmarks.metric_tests`."""
+"""Statistics of exchanged metrics of many sets at once,
+for :mod:`benchmarks.metric_tests`.
+"""
 
 from __future__ import annotations
 

@@ -69,8 +69,10 @@ SORT = """async ([selector, value]) => {
   field.value = value;
   field.dispatchEvent(new Event("change", { bubbles: true }));
   const browser = field.closest("[data-browser]");
-  await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-  while (!browser.querySelector(".row .number")) await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+  const frame = () =>
+    new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+  await frame();
+  while (!browser.querySelector(".row .number")) await frame();
   return performance.now() - start;
 }"""
 

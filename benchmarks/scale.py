@@ -46,7 +46,8 @@ _LAUNCHER = """
 import json, os, subprocess, sys
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
 _, status, usage = os.wait4(process.pid, 0)
-print(json.dumps([os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss]))
+seconds = usage.ru_utime + usage.ru_stime
+print(json.dumps([os.waitstatus_to_exitcode(status), seconds, usage.ru_maxrss]))
 """
 """Runs a command from a small process: the peak memory of a process includes that of
 its parent at the fork.

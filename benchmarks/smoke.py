@@ -53,16 +53,17 @@ BENCHMARKS = {
     "agreement_coverage": Smoke("--runs 4 --statistics kendall_c --items 5"),
     "combination": Smoke("--runs 20 --examples 20"),
     "compare": Smoke("--examples 20 --draws 50 --runs 10"),
-    "corpus_comparisons": Smoke("--systems 2 --pairs 1", (DATA,)),
+    "corpus_comparisons": Smoke("--systems 5 --pairs 3", (DATA,)),
     "coverage": Smoke("--sizes 10 --replications 4 --metrics rouge --processes 1"),
     "decide": Smoke(
         f"--runs 4 --length 60 --metrics meteor --limit 20 --cache {OUTPUT}/sums.npz",
         (DATA,),
+        rows=400,
     ),
     "decoding": Smoke("--small --images 1 --repeats 1"),
     "difference_power": Smoke("--pilots 1 --runs 4", (DATA,), rows=400),
     "endurance": Smoke("--minutes 0", rows=1),
-    "estimate": Smoke("--repetitions 4 --metrics rouge", (DATA,), rows=600),
+    "estimate": Smoke("--repetitions 4 --metrics rouge", (DATA,), rows=4000),
     "hostile": Smoke(rows=1),
     "judgments": Smoke("--pairs 200 --tasks none"),
     "lexicon_check": Smoke("--repetitions 1"),
@@ -136,7 +137,8 @@ def run_small(name: str, folder: Path) -> str:
     # Status 1 is a missed goal, which tiny input may miss.
     if done.returncode not in (0, 1) or "Traceback" in done.stderr:
         return f"exit status {done.returncode}: {done.stderr[-2000:]}"
-    return "" if done.stdout.strip() else f"prints nothing: {done.stderr[-2000:]}"
+    written = done.stdout.strip() or any(folder.iterdir())
+    return "" if written else f"prints and writes nothing: {done.stderr[-2000:]}"
 
 
 def main() -> int:

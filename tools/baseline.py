@@ -1,10 +1,10 @@
 """Run every shipped task and store its numbers, or compare them with the stored ones.
 
-    python -m tools.baseline check                     run all cases, print the numbers that differ
-    python -m tools.baseline check coco-sample thumb   some cases
-    python -m tools.baseline check --ulp 2             allow two units in the last place
-    python -m tools.baseline check --fields            a line per kind of number that moved
-    python -m tools.baseline store CASE...             write tests/golden/baseline/CASE/
+    python -m tools.baseline check                  print the numbers that differ
+    python -m tools.baseline check coco-sample      some cases
+    python -m tools.baseline check --ulp 2          allow two units in the last place
+    python -m tools.baseline check --fields         a line per kind of number that moved
+    python -m tools.baseline store CASE...          write tests/golden/baseline/CASE/
 
 Cases of real data read them below HARNESS_SHARED (default ../shared) and are left out
 where there are none. Each case runs in processes of its own, with one thread and a

@@ -1,9 +1,9 @@
 """Measure the calibration of built-in metrics,
 and write it beside their code and on their cards.
 
-    python -m tools.calibration                  all built-in metrics that run without further files
-    python -m tools.calibration rouge mmd        some of them; the others keep their tables
-    python -m tools.calibration cider --sizes 3  some numbers of examples; the others keep their cells
+    python -m tools.calibration                  all metrics that need no further files
+    python -m tools.calibration rouge mmd        some; the others keep their tables
+    python -m tools.calibration cider --sizes 3  some sizes; the others keep their cells
     python -m tools.calibration --cards          write the cards from the tables
 
 Embeddings are counts of words (``bow``) and distances ROUGE-L, so that no model is

@@ -2,7 +2,7 @@
 
     python -m tools.same_digits runs/coco tests/golden/baseline/coco-sample
     python -m tools.same_digits runs/new runs/old --ulp 2
-    python -m tools.same_digits runs/new runs/old --fields     a line per kind of number in place of the rows
+    python -m tools.same_digits runs/new runs/old --fields   a line per kind of number
 
 Both arguments are run directories, folders of several runs (suites), or digests as
 ``python -m tools.baseline`` stores them. Runs of tasks and of judgments are compared

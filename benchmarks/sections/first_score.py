@@ -28,7 +28,8 @@ import resource, sys
 from harness.cli.main import main
 
 code = main(sys.argv[1:])
-own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+own = resource.getrusage(resource.RUSAGE_SELF)
+children = resource.getrusage(resource.RUSAGE_CHILDREN)
 seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 # Imported now, so that it costs no seconds.
 from benchmarks.timing import peak_memory

@@ -174,10 +174,12 @@ def _usage(entry: Entry) -> list[str]:
     schema = parameters_schema(entry)
     required = ", ".join(f"{name}: ..." for name in schema.get("required", ()))
     value = f"{{{required}}}" if required else ""
+    with_value = f"{entry.name}: {value}" if value else entry.name
+    reader = f"{entry.name}, {required}" if required else entry.name
     blocks = {
-        "metrics": f"metrics:\n  - {entry.name}{f': {value}' if value else ''}",
-        "adapters": f"models:\n  - {entry.name}{f': {value}' if value else ''}",
-        "readers": f"dataset: {{reader: {entry.name}{f', {required}' if required else ''}}}",
+        "metrics": f"metrics:\n  - {with_value}",
+        "adapters": f"models:\n  - {with_value}",
+        "readers": f"dataset: {{reader: {reader}}}",
         "distances": f"metrics:\n  - trm: {{distance: {entry.name}}}",
         "embeddings": f"metrics:\n  - mmd: {{embedding: {entry.name}}}",
     }

@@ -1,4 +1,6 @@
-"""Planted faults that are drawn with a seed from the mutants of lines that tests execute."""
+"""Planted faults that are drawn with a seed,
+from the mutants of lines that tests execute.
+"""
 
 from __future__ import annotations
 

@@ -37,6 +37,8 @@ class Recorder:
         self._coverage = coverage.Coverage(
             data_file=str(folder / DATA), source_dirs=measured
         )
+        # The record is read for a copy of the sources too.
+        self._coverage.set_option("run:relative_files", True)
         self._coverage.erase()
         self._coverage.start()
 
@@ -77,7 +79,7 @@ class ExecutedLines:
 
     def covered(self, path: str) -> set[int]:
         """Return the lines of a file that a test executes."""
-        contexts = self._data.contexts_by_lineno(str(ROOT / path))
+        contexts = self._data.contexts_by_lineno(path)
         return {
             line
             for line, names in contexts.items()
@@ -94,7 +96,7 @@ class ExecutedLines:
         functions the tests of its module and folder: an import is recorded for the
         first test alone.
         """
-        contexts = self._data.contexts_by_lineno(str(ROOT / path))
+        contexts = self._data.contexts_by_lineno(path)
         inside = _find_function_lines(path)
         statement = max((number for number in contexts if number <= line), default=line)
         lines = (

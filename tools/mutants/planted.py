@@ -30,12 +30,10 @@ from typing import Any
 from tools import cpp_mutants
 from tools.mutants.drawn import draw, write_fault
 from tools.mutants.faults import CORE, Area, Fault, find_stages, read_faults
-from tools.mutants.processes import FAILED, PRELOADED, ROOT, run_tests
+from tools.mutants.processes import FAILED, PASSED, PRELOADED, ROOT, run_tests
 
 RESULTS = Path(__file__).with_name("planted_results.json")
 UNNOTICED = "unnoticed"
-PASSED = (0, 5)
-"""Exit statuses of pytest: no test fails, and no test is fast."""
 
 
 class Bench:

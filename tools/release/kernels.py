@@ -41,7 +41,10 @@ PROBE = """
 import caption_kernels, sys
 from caption_kernels.coco import Bleu, Cider, PTBTokenizer, Rouge
 texts = {1: [{"caption": "A dog runs, fast!"}], 2: [{"caption": "the cat's mat"}]}
-refs = {1: [{"caption": "A dog is running."}, {"caption": "dogs run"}], 2: [{"caption": "A cat on a mat"}]}
+refs = {
+    1: [{"caption": "A dog is running."}, {"caption": "dogs run"}],
+    2: [{"caption": "A cat on a mat"}],
+}
 res, gts = PTBTokenizer().tokenize(texts), PTBTokenizer().tokenize(refs)
 values = [scorer.compute_score(gts, res)[0] for scorer in (Bleu(4), Rouge(), Cider())]
 print(caption_kernels.engine, caption_kernels.build_hash, res[1], *values)

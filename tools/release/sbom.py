@@ -28,13 +28,16 @@ from tools.release.package import ROOT
 PROBE = """
 import importlib.metadata, json
 keys = ("Name", "Version", "License-Expression", "License")
-rows = [{key: d.metadata.get(key) or "" for key in keys} | {"classifiers": d.metadata.get_all("Classifier") or []}
-        for d in importlib.metadata.distributions()]
+rows = []
+for found in importlib.metadata.distributions():
+    row = {key: found.metadata.get(key) or "" for key in keys}
+    row["classifiers"] = found.metadata.get_all("Classifier") or []
+    rows.append(row)
 print(json.dumps(rows))
 """
 NOTES = {
-    "pycocoevalcap": "not in its metadata: COCO caption toolkit, with the jars of METEOR, "
-    "SPICE and CoreNLP under their own licences"
+    "pycocoevalcap": "not in its metadata: COCO caption toolkit, "
+    "with the jars of METEOR, SPICE and CoreNLP under their own licences"
 }
 """Notes on packages whose metadata have no licence."""
 INSTALLERS = {"pip", "setuptools", "wheel"}

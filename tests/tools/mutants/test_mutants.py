@@ -5,6 +5,7 @@ and that the tests run against the change.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -140,4 +141,6 @@ def test_the_tests_that_execute_a_line_run_against_its_mutants(root, tmp_path):
     printed = call(
         "tools.mutants.run", "--groups", "stats", "--count", "120", "--seed", "5"
     )
-    assert "noticed harness/stats/combine.py:" in printed, printed
+    counts = re.search(r"harness/stats +(\d+) mutants, +(\d+) unnoticed", printed)
+    assert counts is not None, printed
+    assert int(counts[2]) < int(counts[1])
