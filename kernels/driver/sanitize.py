@@ -31,7 +31,8 @@ KERNELS = Path(__file__).resolve().parent.parent
 ROOT = KERNELS.parent
 STEPS = ("address", "memory", "thread", "python", "calls")
 OPTIONS = {
-    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
+    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1"
+    ":strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     "TSAN_OPTIONS": "halt_on_error=1",
 }

@@ -56,7 +56,8 @@ def test_engine_gives_every_number_and_the_generator_every_byte_of_the_file(
     ]
     assert len(lines) == len(generated)
     assert not differing, (
-        f"python kernels/generators/make_vectors.py; first case: {lines[differing[0]]:.300}"
+        "python kernels/generators/make_vectors.py; "
+        f"first case: {lines[differing[0]]:.300}"
     )
 
 

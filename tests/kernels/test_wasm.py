@@ -100,8 +100,11 @@ def test_every_number_of_the_vectors_has_its_bits_in_a_browser(browse, tmp_path)
     with browse(page) as view:
         report = view.evaluate(
             """async ([module, files]) => {
-              const kernels = await modules["caption_kernels.js"].load(Uint8Array.from(atob(module), (c) => c.charCodeAt(0)));
-              const parsed = Object.fromEntries(Object.entries(files).map(([name, text]) => [name, JSON.parse(text)]));
+              const bytes = Uint8Array.from(atob(module), (c) => c.charCodeAt(0));
+              const kernels = await modules["caption_kernels.js"].load(bytes);
+              const parsed = {};
+              for (const [name, text] of Object.entries(files))
+                parsed[name] = JSON.parse(text);
               return modules["vectors.js"].compareVectors(kernels, parsed);
             }""",
             [base64.b64encode(MODULE.read_bytes()).decode(), files],

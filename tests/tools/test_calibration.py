@@ -170,7 +170,7 @@ def test_tables_are_stored_one_by_one(tmp_path, monkeypatch):
     }
 
 
-def test_cells_of_other_numbers_of_examples_stay_with_the_smallest_number_of_repetitions(
+def test_cells_of_other_sizes_stay_with_the_smallest_number_of_repetitions(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(calibration, "TABLES", tmp_path / "calibration.json")

@@ -281,9 +281,12 @@ def test_a_json_object_keeps_the_order_of_its_keys(tmp_path):
     node = shutil.which("node")
     if node is None:
         pytest.skip("no node on PATH")
-    program = f"""import {{ parseJson }} from {json.dumps(str(score_page.HERE / "files.js"))};
-      const value = parseJson('{{"10": [1, -2.5e3, true, null, "a\\\\u00e9"], "9": {{}}, "b": []}}');
-      console.log(JSON.stringify([[...value.keys()], value.get("10"), value.get("9").size]));"""
+    module = json.dumps(str(score_page.HERE / "files.js"))
+    text = r'{"10": [1, -2.5e3, true, null, "a\u00e9"], "9": {}, "b": []}'
+    program = f"""import {{ parseJson }} from {module};
+      const value = parseJson({json.dumps(text)});
+      const found = [[...value.keys()], value.get("10"), value.get("9").size];
+      console.log(JSON.stringify(found));"""
     (tmp_path / "p.mjs").write_text(program)
     done = subprocess.run(
         [node, str(tmp_path / "p.mjs")], capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""Java's ``String.hashCode``, whose values meteor-1.5.jar compares in place of words."""
+"""Java's ``String.hashCode``: meteor-1.5.jar compares its values in place of words."""
 
 from __future__ import annotations
 
