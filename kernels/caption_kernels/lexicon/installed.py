@@ -172,12 +172,14 @@ def _build_under_lock(
             pass
         except ValueError:
             log.warning("METEOR: its lexicon %s is damaged; building it again", path)
+
         started = time.monotonic()
         with building:
             data = build(sources)
         log.info(
             "METEOR: built its lexicon %s in %.1f s", path, time.monotonic() - started
         )
+
         if in_background:
             # Flushing 100 MB to the disk takes a third of a second. Other processes
             # wait for the lock until it is done.
@@ -188,6 +190,7 @@ def _build_under_lock(
                 daemon=False,
             ).start()
             return lexicon
+
         try:
             return _store_file(data, path)
         except OSError as error:

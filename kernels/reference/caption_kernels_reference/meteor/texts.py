@@ -113,6 +113,7 @@ class MeteorTexts:
         _check_shapes(text_starts, pair_starts, hyps, refs, rows, scores, statistics)
         if not 0 <= start <= stop < len(text_starts):
             raise IndexError("METEOR: a row or id lies outside its table")
+
         for group in range(start, stop):
             ids = [self._check_row(i) for i in _part(texts, text_starts, group)]
             for pair in range(*_bounds(pair_starts, group, len(hyps))):
@@ -125,6 +126,7 @@ class MeteorTexts:
                     and row < len(statistics)
                 ):
                     raise IndexError("METEOR: a row or id lies outside its table")
+
                 try:
                     values = self._statistics(ids[hyp], ids[ref])
                 except TooManyMatches:
@@ -170,6 +172,7 @@ class MeteorTexts:
         """
         lexicon = self._lexicon
         occurrences = []
+
         numbers = [lexicon.number(word) for word in words]
         for start, first in enumerate(numbers):
             node = lexicon.paraphrase_child(0, first)
