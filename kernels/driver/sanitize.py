@@ -66,6 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--only", nargs="+", choices=STEPS, default=STEPS, help="some of the steps"
     )
     args = parser.parse_args(argv)
+
     with tempfile.TemporaryDirectory() as folder:
         lexicon = Path(folder, "lexicon")
         lexicon.write_bytes(small_lexicon())
@@ -89,6 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 run_address(driver, args.count) if step == "address" else run(
                     [*driver, "memory"]
                 )
+
             print(
                 f"{step}: no finding ({time.perf_counter() - start:.0f} s)", flush=True
             )

@@ -583,12 +583,14 @@ def ptb_cases() -> Iterator[Case]:
     draws = Draws(11)
     for kind, texts in PTB_TEXTS.items():
         yield from ({"kind": kind, "text": text} for text in texts)
+
     for _ in range(60):
         text = caption(draws)
         yield {
             "kind": "plain",
             "text": text.capitalize() + draws.one(["", ".", "!", " ."]),
         }
+
     for _ in range(110):
         yield {
             "kind": "mixed",
@@ -599,6 +601,7 @@ def ptb_cases() -> Iterator[Case]:
             "kind": "mixed",
             "text": "".join(draws.one(PIECES) for _ in range(2 + draws.below(4))),
         }
+
     for size in (200, 300):
         yield {
             "kind": "long",
@@ -621,6 +624,7 @@ def meteor_cases() -> Iterator[Case]:
     for kind, pairs in METEOR_PAIRS.items():
         for pair in pairs:
             yield _meteor_case(kind, [pair])
+
     together = [
         pair
         for kind, pairs in METEOR_PAIRS.items()
@@ -629,6 +633,7 @@ def meteor_cases() -> Iterator[Case]:
     ]
     yield _meteor_case("plain", together)
     yield _meteor_case("plain", together, "bare")
+
     drawn: dict[str, tuple[int, Sequence[str]]] = {
         "plain": (60, METEOR_WORDS),
         "punctuation": (25, [*MARKS, "U.S.", "Mr.", "a,b"]),
@@ -642,6 +647,7 @@ def meteor_cases() -> Iterator[Case]:
                 for _ in range(1 + draws.below(3))
             ]
             yield _meteor_case(kind, pairs, "bare" if number % 7 == 6 else "small")
+
     for _ in range(15):
         yield _meteor_case(
             "many references", [_meteor_pair(draws, 6 + draws.below(10), METEOR_WORDS)]
@@ -655,6 +661,7 @@ def meteor_cases() -> Iterator[Case]:
             for _ in range(3)
         ]
         yield _meteor_case("repeated words", [(texts[0], texts[1:])])
+
     for size in (60, 150, 260):
         texts = [
             " ".join(

@@ -27,6 +27,7 @@ def draw(areas: dict[str, Area], seed: int, record: Path) -> Iterator[Fault]:
         if area.sources[0].startswith(CORE):
             yield from _draw_kernels(area, seed)
             continue
+
         every = []
         for file in sources(ROOT, area.sources, []):
             covered = executed.covered(file)
@@ -37,6 +38,8 @@ def draw(areas: dict[str, Area], seed: int, record: Path) -> Iterator[Fault]:
                 )
                 if mutant.line in covered
             ]
+
+        # More are drawn than needed: those with a reason are left out.
         chosen = []
         for mutant in sample(every, 4 * area.drawn, 1000 * seed + number):
             source = (ROOT / mutant.path).read_text(encoding="utf-8")

@@ -275,11 +275,9 @@ def open_buffer(buffer: memoryview) -> Opened:
         raise damaged_error()
     sections = Sections(
         *(_section(buffer, k, dtype) for k, dtype in enumerate(_DTYPES))
-
     )
     starts = (sections.word_starts, sections.synset_starts, sections.base_starts)
     if (
-
         any(
             len(slots).bit_count() != 1
             for slots in (sections.slots, sections.edge_slots)
