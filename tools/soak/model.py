@@ -118,12 +118,14 @@ def outcomes(
         What the directories of the parts hold.
     """
     refusal = {Outcome(False, state)}
+
     if verb.name == "score":
         return {Outcome(True, state)}
     if verb.name == "compare" and state.spec in ONE_SYSTEM:
         return refusal
     if verb.reads:
         return {Outcome(True, state)} if state.kind == "done" else refusal
+
     if verb.name == "rescore":
         if state.kind != "done":
             return refusal
@@ -133,13 +135,16 @@ def outcomes(
             True, replace(state, data=data, rescored=(*state.rescored, verb.argument))
         )
         return {rescored} if data == state.data else {rescored, *refusal}
+
     after = State("part" if verb.name == "shard" else "done", verb.spec, data)
     if verb.name == "fresh":
         return {Outcome(True, after)}
+
     if verb.name == "merge" and any(
         part != State("part", f"{SHARDED}/{k}", data) for k, part in enumerate(parts, 1)
     ):
         return refusal
+
     if verb.name == "extend":
         return refusal if state.kind == "empty" else {Outcome(True, after)}
     # A run of judgments takes any metrics: another list of them is the same run.

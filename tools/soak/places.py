@@ -73,15 +73,19 @@ class Plant:
         run.mkdir(exist_ok=True)
         inner = (str(path.relative_to(run)) for path in run.rglob("*"))
         names = sorted({*NAMES, *inner}) + 3 * sorted(WRITTEN)
+
         if (run / COMMIT).exists():
             # A commit without its files cannot be carried out: the directory is then
             # that of before, which no state of the model is.
             names = [name for name in names if name.partition("/")[0] != PENDING]
         path = run / names[share * len(names) // 1000]
+
         original = None
         if path.is_symlink() or path.exists():
             original = outside.parent / f"original-{outside.name}"
             path.rename(original)
+
+        # What stood there is copied outside, where a link can point to it.
         copy = outside / "copy"
         shutil.rmtree(copy, ignore_errors=True) if copy.is_dir() else copy.unlink(
             missing_ok=True
@@ -92,6 +96,7 @@ class Plant:
             shutil.copyfile(original, copy)
         else:
             copy.write_text("precious too\n")
+
         if kind == "symlink":
             path.symlink_to(outside / ("copy" if copy.is_dir() else "victim.txt"))
         elif kind == "symlink to a copy" or (kind == "hard link" and copy.is_dir()):
@@ -105,6 +110,7 @@ class Plant:
         else:
             path.mkdir()
             (path / "inner.txt").write_text("mine\n")
+
         return cls(
             kind,
             path,
