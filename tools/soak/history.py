@@ -145,7 +145,6 @@ class History(RuleBasedStateMachine):
         # server too
         answers = self.shop.server.answers
         is_limited = fault is not None and fault.kind in LIMITS
-
         struck = (
             bool(end.struck)
             or is_limited
@@ -473,7 +472,6 @@ class History(RuleBasedStateMachine):
     def overlap(self, verb: Verb, fault: Fault, second: Verb, is_killed: bool) -> None:
         """Give a second command while the first is stopped at a call."""
         run = self.directories["run"]
-        data = self.shop.data
         before = set(run.possible)
 
         self._forget_answers()

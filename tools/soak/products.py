@@ -168,6 +168,7 @@ def write_inputs(project: Path, server: str) -> None:
         (project / f"{name}.json").write_text(
             json.dumps({"words": ["a", "dog"], "number": number}), encoding="utf-8"
         )
+
     judge = {
         "base_url": server,
         "model": JUDGE,
@@ -177,6 +178,7 @@ def write_inputs(project: Path, server: str) -> None:
         "first_wait": 0.01,
     }
     (project / "judge.json").write_text(json.dumps(judge), encoding="utf-8")
+
     generator = random.Random(7)
     words = ("a dog", "a red bus", "two cats", "runs", "sits", "outside")
     captions = [

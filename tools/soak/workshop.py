@@ -76,6 +76,7 @@ class Workshop:
         write_project(self.project, self.server.url)
         write_inputs(self.project, self.server.url)
         sys.path.insert(0, str(self.project / "packages"))
+
         self.data = 0
         self.tally: collections.Counter[str] = collections.Counter()
         """``VERB|DISTURBANCE`` -> commands disturbed; ``histories``,
@@ -94,12 +95,14 @@ class Workshop:
         self._products: dict[tuple[Verb, int], Product] = {}
         self._makes_products = False
         self._number = 0
+
         os.environ.update(
             HARNESS_CACHE=str(self.folder / "cache"),
             HARNESS_LOCAL_PLUGINS="0",
             NO_PROXY="127.0.0.1",
             HOME=str(self.folder),
         )
+
         self.warm = self.folder / "warm"
         self.warm.mkdir()
         self._load_modules(self._commands_of_runs())
@@ -184,6 +187,9 @@ class Workshop:
                         ),
                         folder / "run",
                     )
+
+                # The data are those of the first version while an undisturbed command
+                # is counted.
                 version = self.data
                 self.set_data(0)
                 self.server.begin("good")
@@ -191,6 +197,7 @@ class Workshop:
                     arguments(verb, folder, folder / "run"), folder
                 ).wait()
                 self.set_data(version)
+
                 if end.code:
                     raise SystemExit(
                         f"the undisturbed command ends with {end.code}: {verb}: "
