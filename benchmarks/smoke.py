@@ -81,7 +81,7 @@ BENCHMARKS = {
     "promises": Smoke("intervals-shares"),
     "remarks": Smoke("--texts 1", (DATA,)),
     "report": Smoke("--examples 10 --models 2 --candidates 2", (CHROMIUM,)),
-    "reward": Smoke(needs=(DATA,)),
+    "reward": Smoke(needs=(DATA,), rows=400),
     "same": Smoke(
         f"--runs 2 --null 10 --only speed --output {OUTPUT}", (DATA,), rows=400
     ),

@@ -65,6 +65,8 @@ def guides(docs: Path) -> dict[tuple[str, str], str]:
     for names, file in re.findall(r"\[((?:`[\w-]+`(?:, )?)+)\]\(([\w-]+\.md)\)", index):
         for name in re.findall(r"`([\w-]+)`", names):
             out.setdefault(("metrics", name), f"metrics/{file}")
+
+    # The page of the component's name comes before one that has the name in its title.
     for kind in KINDS:
         folder = docs / ("metrics" if kind in ("distances", "embeddings") else kind)
         for entry in built_in(kind):
@@ -78,6 +80,7 @@ def guides(docs: Path) -> dict[tuple[str, str], str]:
                         and "README" not in file.name
                     ):
                         out.setdefault((kind, entry.name), f"{folder.name}/{file.name}")
+
     for entry in built_in("tasks"):
         for file in sorted((docs / "studies").glob("*.md")):
             if (
@@ -88,6 +91,8 @@ def guides(docs: Path) -> dict[tuple[str, str], str]:
                 out.setdefault(("tasks", entry.name), f"studies/{file.name}")
         if entry.name.startswith("judgments/"):
             out["tasks", entry.name] = "judgments.md"
+
+    # Whatever has no page of its own: the first page that mentions it.
     for kind, patterns in MENTIONS.items():
         pages = [
             file
@@ -96,6 +101,7 @@ def guides(docs: Path) -> dict[tuple[str, str], str]:
             if file.name != "README.md"
         ]
         texts = {file: file.read_text(encoding="utf-8") for file in pages}
+
         for entry in built_in(kind):
             name = re.compile(
                 rf"(?<![\w-]){re.escape(entry.name.removeprefix('studies/'))}(?![\w-])"

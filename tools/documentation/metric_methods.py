@@ -138,6 +138,7 @@ def cells(name: str) -> list[str]:
             f"not seen: needs {needs}",
             f"not seen: needs {needs}",
         ]
+
     if metric.spec.level == "model":
         interval = (
             "bootstrap of its own" if isinstance(metric, HasTokenIntervals) else "none"
@@ -149,6 +150,7 @@ def cells(name: str) -> list[str]:
             "none: judges token scores",
             dependences(metric),
         ]
+
     interval, paired = interval_and_test(metric, case.sets)
     return [
         metric.spec.level,

@@ -132,8 +132,8 @@ class History(RuleBasedStateMachine):
         target = self.directories.get(verb.target, self.directories["run"])
         asks = verb.spec == "served"
 
-        # Answers of a call that may have been struck before it kept them are asked for
-        # again.
+        # A run that begins anew, or whose store cannot be written, may ask for every
+        # answer again.
         if (
             (verb.name in ("fresh", "extend") and not goes_on)
             or (fault and fault.kind in ("full", "read-only", *LIMITS))
