@@ -173,11 +173,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="folder for runs, logs and the cache",
     )
     options = parser.parse_args(arguments)
+
     cases = {case.name: case for case in _cases()}
     if unknown := set(options.cases) - set(cases):
         parser.error(
             f"unknown: {', '.join(sorted(unknown))}; the cases are {', '.join(cases)}"
         )
+
     work = options.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     bad = 0
@@ -186,6 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if case.real_data and not (_shared() / "data").is_dir():
             print(f"{name}: left out, no data in {_shared() / 'data'}", flush=True)
             continue
+
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
             folder = run(case, work)
@@ -195,6 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             continue
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
         if options.action == "store":
             store(case, folder)
             rows = sum(map(len, digests(BASELINE / name).values()))
@@ -211,6 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"{seconds:.0f} CPU s",
                 flush=True,
             )
+
     return 1 if bad else 0
 
 

@@ -52,6 +52,7 @@ def result_rows(content: Mapping[str, Any]) -> dict[str, Row]:
     """
     if "rows" in content:
         return dict(content["rows"])
+
     rows: dict[str, Row] = {}
     seen: Counter[str] = Counter()
     for record in content["results"]:
@@ -66,6 +67,7 @@ def result_rows(content: Mapping[str, Any]) -> dict[str, Row]:
         ]
         name = " | ".join(str(part) for part in parts if part not in (None, ""))
         seen[name] += 1
+
         row = {
             field: record[field]
             for field in RESULT_FIELDS
@@ -77,6 +79,7 @@ def result_rows(content: Mapping[str, Any]) -> dict[str, Row]:
             row["details"] = {
                 key: x for key, x in record["details"].items() if key not in MEASURED
             }
+
         rows[name if seen[name] == 1 else f"{name} #{seen[name]}"] = row
     return rows
 
@@ -265,13 +268,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "moved",
     )
     options = parser.parse_args(arguments)
+
     if options.fields:
         print_moved(options.new, options.old)
     files, rows, found = compare(options.new, options.old, options.ulp)
     if not files:
         parser.error(f"{options.old} holds no results.json")
+
     for distance, text in () if options.fields else found[: options.rows]:
         print(f"{distance:8.3g}  {text}")
+
     print(
         f"{files} files, {rows} rows, {len(found)} numbers differ by more than "
         f"{options.ulp:g} units in the last place"
