@@ -624,11 +624,13 @@ def main() -> int:
         raise SystemExit(
             f"the engine is '{kernels.engine}': the compiled one is to be tested"
         )
+
     inputs = -(-args.calls // CALLS)
     refused = sum(
         run_calls(b"%d %d" % (args.seed, number), longest=args.longest)
         for number in range(inputs)
     )
+
     print(
         f"{inputs * CALLS:,} calls of the kernels, {refused:,} of them refused, "
         "no other end"

@@ -133,6 +133,7 @@ def _run(data: bytes, folder: Path) -> Path:
         or "${" in label
     ):
         raise NotAnInput
+
     examples = [(identity, caption), ("second", "a dog")]
     (folder / "d.jsonl").write_text(
         "".join(
@@ -146,6 +147,7 @@ def _run(data: bytes, folder: Path) -> Path:
             for name, text in examples
         )
     )
+
     spec = {
         "task": "fuzz",
         "dataset": {"reader": "jsonl", "path": str(folder / "d.jsonl")},
@@ -162,6 +164,7 @@ def _run(data: bytes, folder: Path) -> Path:
         "metrics": ["rouge"],
         "bootstrap": {"samples": 10},
     }
+
     harness.evaluate(spec, output=folder / "run", mode="fresh")
     return folder / "run"
 
@@ -191,6 +194,7 @@ def exports(data: bytes, folder: Path) -> None:
     run = _run(data, folder)
     before = set(folder.iterdir())
     problems: list[str] = []
+
     for name in FORMATS:
         out = folder / "out" / name
         try:
@@ -204,11 +208,13 @@ def exports(data: bytes, folder: Path) -> None:
             )
             if file.suffix == ".json":
                 json.loads(file.read_bytes())
+
     try:
         harness.report(run, output=folder / "page.html", tables=folder / "tables")
     except harness.HarnessError as error:
         problems.append(str(error))
     check_one_line(*problems)
+
     written = {path.name for path in set(folder.iterdir()) - before}
     assert written <= {"out", "page.html", "tables", "current", OUTPUTS}, (
         f"a file beside those that were named: {sorted(written)}"
@@ -242,6 +248,7 @@ def terminals(data: bytes, folder: Path) -> None:
             )
             for _ in range(2)
         )
+
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
             if name == "results":
                 print_runs([harness.Run.open(run)], all_results=False)
@@ -258,6 +265,7 @@ def terminals(data: bytes, folder: Path) -> None:
                         "1",
                     ]
                 )
+
         for stream in (output, errors):
             text = stream.buffer.getvalue().decode()  # type: ignore[attr-defined]
             found = UNPRINTED.search(text.replace("\r\n", "\n"))

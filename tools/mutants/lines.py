@@ -104,6 +104,7 @@ class ExecutedLines:
             if line in inside
             else inside
         )
+
         module = Path("tests", re.sub(r"/harness_\w+/", "/", path))
         names = {
             name for number in lines for name in contexts.get(number, []) if name
@@ -113,6 +114,8 @@ class ExecutedLines:
             for test in self._seconds
             if _distance(test, module) < (1 if names else 2)
         }
+
+        # The nearest tests come first, then the quickest.
         chosen: list[str] = []
         for test in sorted(
             names, key=lambda test: (_distance(test, module), self._seconds[test], test)
@@ -120,6 +123,7 @@ class ExecutedLines:
             seconds -= self._seconds[test]
             if seconds >= 0:
                 chosen.append(test)
+
         return chosen
 
 

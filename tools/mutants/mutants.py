@@ -211,6 +211,7 @@ def _ranges_without_effect(
             ranges.append(node.annotation)
         elif isinstance(node, ast.JoinedStr | ast.Raise) or _is_for_types(node):
             ranges.append(node)
+
     return [
         ((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in ranges
     ]  # type: ignore[attr-defined]

@@ -133,12 +133,14 @@ def main() -> int:
         help="only those that were unnoticed, and have no reason",
     )
     args = parser.parse_args()
+
     os.chdir(ROOT)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     areas, faults = read_faults()
     if args.draw is not None:
         print("\n".join(map(write_fault, draw(areas, args.draw, args.record))))
         return 0
+
     results: dict[str, dict[str, str]] = (
         json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
     )
@@ -146,6 +148,7 @@ def main() -> int:
         name for name in args.names if name not in faults and name not in areas
     ]:
         parser.error(f"there is no fault and no area {', '.join(unknown)}")
+
     chosen = [
         fault
         for fault in faults.values()
@@ -158,6 +161,7 @@ def main() -> int:
             if not fault.reason
             and results.get(fault.name, {}).get("now", UNNOTICED) == UNNOTICED
         ]
+
     run(chosen, areas, results)
     return summary(faults, results)
 
