@@ -135,17 +135,14 @@ def grid_tables(runs: Sequence[Run]) -> Tables:
     }
 
 
-def game_tables(runs: Sequence[Run]) -> Tables:
-    """Return Table 1 of A3DS beside the published one, discriminativity by test set,
-    and the features named redundantly.
+def read_published_games() -> tuple[
+    dict[str, dict[str, float]], dict[tuple[str, str], float]
+]:
+    """Return the published numbers of A3DS: by score and column of Table 1, and the
+    discriminativity by speaker and set of games.
     """
-    values = values_of(runs[0])
-    items = {
-        item["id"]: item["rows"]
-        for item in yaml.safe_load(
-            (INDEX.parent / "a3ds2023.yaml").read_text(encoding="utf-8")
-        )["items"]
-    }
+    text = (INDEX.parent / "a3ds2023.yaml").read_text(encoding="utf-8")
+    items = {item["id"]: item["rows"] for item in yaml.safe_load(text)["items"]}
     published = {row["score"]: row for row in items["table1"]}
     published["False features"] = {
         f"all sets-{row['model']}": row["false_features"]
@@ -158,6 +155,15 @@ def game_tables(runs: Sequence[Run]) -> Tables:
         of_sets[row["model"], name] = (
             value["value"] if isinstance(value, dict) else value
         )
+    return published, of_sets
+
+
+def game_tables(runs: Sequence[Run]) -> Tables:
+    """Return Table 1 of A3DS beside the published one, discriminativity by test set,
+    and the features named redundantly.
+    """
+    values = values_of(runs[0])
+    published, of_sets = read_published_games()
 
     def beside(speaker: str, metric: str, theirs: float | None) -> str:
         return f"{values[speaker, metric]:.3f}" + (
@@ -177,6 +183,7 @@ def game_tables(runs: Sequence[Run]) -> Tables:
         for metric, (name, row) in SHARED.items()
         for group in (("all sets",) if row == "False features" else GROUPS)
     ]
+
     own = {"RP": "listener-accuracy({})", "SP": "listener-accuracy(sp,{})"}
     theirs = published["Listener accuracy"]
     rows += [
@@ -190,6 +197,7 @@ def game_tables(runs: Sequence[Run]) -> Tables:
         ]
         for group in GROUPS
     ]
+
     sets = [
         [
             speaker,
@@ -202,6 +210,7 @@ def game_tables(runs: Sequence[Run]) -> Tables:
         ]
         for speaker in SPEAKERS
     ]
+
     features = ("shape", "scale", "object_hue", "wall_hue", "floor_hue", "orientation")
     named = [
         [
@@ -213,6 +222,7 @@ def game_tables(runs: Sequence[Run]) -> Tables:
         ]
         for speaker in SPEAKERS
     ]
+
     order = [
         [speaker, f"{values[speaker, 'adjective-order']:.3f}"] for speaker in SPEAKERS
     ]

@@ -265,8 +265,17 @@ def print_results(seeds: Mapping[str, Values]) -> None:
             )
             cells.append(f"{np.mean(found):.3f}{spread}" if found else "")
         print_row(cells)
+
     sets = [name for name in TRAINED if "+" in name and name in runs[0]]
     is_tested = len(runs) >= TESTED  # with fewer seeds no p-value can be .05
+    _print_margins(runs, sets, is_tested)
+    _print_expectations(runs, sets, is_tested)
+
+
+def _print_margins(
+    runs: Sequence[Values], sets: Sequence[str], is_tested: bool
+) -> None:
+    """Print the margins of systems trained on a set metric over the frontier."""
     print(
         "\nMargin over the frontier (positive: better), mean over seeds, "
         f"seeds above 0{', exact one-sided p' if is_tested else ''}\n"
@@ -300,6 +309,12 @@ def print_results(seeds: Mapping[str, Values]) -> None:
                 else "no",
             ]
         )
+
+
+def _print_expectations(
+    runs: Sequence[Values], sets: Sequence[str], is_tested: bool
+) -> None:
+    """Print whether the two expectations of the study are met."""
     print("\nExpectation 1: the reward CIDEr-D lowers coverage and diversity\n")
     for column in ("coverage", "vendi(minilm)"):
         drops = [run["XE"][column] - run["CIDEr-D"][column] for run in runs]
@@ -307,6 +322,7 @@ def print_results(seeds: Mapping[str, Values]) -> None:
             f", p {sign_flip_p(drops):.3f}" if is_tested else ""
         )
         print(f"- {column}: XE less CIDEr-D {np.mean(drops):+.3f}, {support}")
+
     print(
         "\nExpectation 2: coverage at least .95 of that of XE, "
         "at a CIDEr-D at least half-way from XE to CIDEr-D\n"
@@ -317,6 +333,7 @@ def print_results(seeds: Mapping[str, Values]) -> None:
             "scenes in every seed"
         )
         return
+
     for name in sets:
         kept = [run[name]["coverage"] / run["XE"]["coverage"] for run in runs]
         way = [

@@ -188,6 +188,7 @@ def build(output: Path, limit: int | None) -> list[Exhibit]:
             for item in shown
         }
         photograph(pictures, height=900, scale=2 / 3, dark=dark)
+
     (output / "index.html").write_text(
         index(shown, {item.name: output / f"{item.name}.html" for item in shown}),
         encoding="utf-8",
