@@ -127,10 +127,12 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
         f"{'':6} {'difference':>24} {'relative error':>14} {'p random.':>18} "
         f"{'p bootstrap':>18} {'ours':>8}"
     )
+
     n = len(sets[0])
     seconds = 0.0
     ours: Any = current().create("metrics", "bleu", {"n": 4, "tokenizer": "none"})
     tokenised = [_tokenised(own) for own in (sets[0], sets[4])]
+
     for name, scorer, metric in (
         ("BLEU", BLEU(tokenize="none", smooth_method="none", force=True), ours),
         ("chrF", CHRF(), None),
@@ -143,11 +145,15 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
             seconds = theirs.seconds_bootstrap
             features = FeatureCache([item.references for item in tokenised[0]])
             data = [statistics(metric, own, features) for own in tokenised]
+
         family = DrawFamily(n, draws, seed)
         scale = 100.0 if metric is not None else 1.0
         (result,) = paired_tests([PairedMetric(ours_metric, *data)], family)
         assert result.reported is not None
         reported = result.reported
+
+        # sacreBLEU's p-value of the bootstrap is one-sided: it is computed from our
+        # resamples.
         rows = [
             ours_metric.summands(own.stats)
             for own in data
@@ -158,9 +164,12 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
             for own in rows
         ]
         one = one_sided(scale * (resampled[0] - resampled[1]), theirs.difference)
+
         error = abs(scale * reported.difference - theirs.difference) / max(
             abs(theirs.difference), 1e-300
         )
+
+        # Two Monte Carlo estimates of one number differ by their errors alone.
         near = [
             abs(x - y) <= 4 * math.sqrt(2 * max(y * (1 - y), 1 / draws) / draws)
             for x, y in (
@@ -168,6 +177,7 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
                 (one, theirs.p_bootstrap),
             )
         ]
+
         marks = (
             check(f"{name} difference", error <= 1e-12),
             check(f"{name} p", all(near)),
@@ -234,6 +244,7 @@ def speed(
     """Print the seconds of all pairs and metrics,
     and the ratio to sacreBLEU for BLEU.
     """
+
     features = FeatureCache([item.references for item in sets[0]])
     metrics: list[Any] = [
         current().create("metrics", name, parameters) for name, parameters in METRICS
@@ -245,6 +256,7 @@ def speed(
         for i, j in combinations(range(len(sets)), 2)
     ]
     n = len(sets[0])
+
     seconds, _ = timed(lambda: list(paired_tests(items, DrawFamily(n, draws, seed))))
     print(
         f"\nSpeed: {len(items) // len(metrics)} pairs x {len(metrics)} metrics x "
@@ -254,6 +266,7 @@ def speed(
         f"  harness, both tests and sign tests   {seconds:8.2f} s  "
         f"{check('seconds', seconds < SPEED_GOAL)} (goal {SPEED_GOAL:.0f} s)"
     )
+
     bleu = [item for item in items if item.metric is metrics[3]]
     own, _ = timed(lambda: list(paired_tests(bleu, DrawFamily(n, draws, seed))))
     each = own / len(bleu)
@@ -264,6 +277,7 @@ def speed(
         f"  harness, all tests, BLEU, a pair of {len(bleu)} {each:6.3f} s  ratio "
         f"{ratio:.0f}  {mark} (goal {RATIO_GOAL:.0f})"
     )
+
     alone, _ = timed(lambda: list(paired_tests(bleu[:1], DrawFamily(n, draws, seed))))
     print(
         f"  harness, all tests, BLEU, one pair   {alone:8.2f} s  ratio "

@@ -71,6 +71,7 @@ def main() -> None:
         help="pairs whose p-values are compared (default: 8)",
     )
     args = parser.parse_args()
+
     rows = read_json_lines(data_folder() / CAPTIONERS)
     references = read_json_lines(data_folder() / REFERENCES)
     with tempfile.TemporaryDirectory() as temporary:
@@ -88,12 +89,14 @@ def main() -> None:
                 {str(row["image_id"]): row["references"][1:] for row in references}
             )
         )
+
         run = api.score_files(
             [str(file) for file in files],
             f"{temporary}/references.json",
             METRICS,
             show=True,
         )
+
         side = ComparedRun(run, name="run")
         compared = pairs([side])
         start = time.perf_counter()
@@ -104,6 +107,7 @@ def main() -> None:
             f"{time.perf_counter() - start:.0f} s, "
             f"{time.process_time() - cpu:.0f} CPU s"
         )
+
         print(f"{'metric':12}{'pair':24}{'jackknife p':>12}{'exchange p':>12}")
         same = 0
         chosen = [
@@ -111,9 +115,12 @@ def main() -> None:
             for pair in compared
             if (pair.a.model, pair.b.model) in SIMILAR[: args.pairs]
         ]
+
+        # A limit above the number of images makes all comparisons exchanges.
         jackknife = compare_pairs(chosen, metrics=JACKKNIFED)
         with mock.patch.object(paired_family, "JACKKNIFED", len(rows) + 1):
             exchange = compare_pairs(chosen, metrics=JACKKNIFED)
+
         for one, other in zip(jackknife, exchange):
             assert one.p_value is not None and other.p_value is not None
             same += (one.p_value <= 0.05) == (other.p_value <= 0.05)

@@ -174,6 +174,7 @@ def real_text_tables(runs: Sequence[Run]) -> dict[str, Table]:
     values = by_task(runs)
     published = published_rows("table2")
     rows: list[list[str]] = []
+
     for task, (title, corpus) in CORPORA.items():
         rows.append([f"**{title}**", *[""] * len(MEASURES)])
         for (short, pair), n in itertools.product(PAIRS.items(), ORDERS):
