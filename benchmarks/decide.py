@@ -155,9 +155,11 @@ def false_alarms(data: Addends, runs: int, length: int, seed: int) -> None:
             if share
             else (first, last, None)
         )
+
         alarms = 0
         naive = 0
         chunk = max(1, 4_000_000 // (length * max(64, 4 * a.shape[1] ** 2)))
+
         for start in range(0, runs, chunk):
             rows = rng.choice(len(a), (min(chunk, runs - start), length), p=p)
             swap = (
@@ -165,15 +167,18 @@ def false_alarms(data: Addends, runs: int, length: int, seed: int) -> None:
                 if not share
                 else np.zeros((1, 1, 1), dtype=bool)
             )
+
             x = np.where(swap, b[rows], a[rows])
             y = np.where(swap, a[rows], b[rows])
             log_e, z = running_log_e(data, x, y)
             if not start:
                 check_evidence(data, x[0], y[0], log_e[0])
+
             alarms += sum(is_alarm(data, *run) for run in zip(x, y, log_e))
             naive += int(
                 (np.abs(z[:, min(FIRST_LOOK, length) - 1 :]).max(axis=1) > 1.96).sum()
             )
+
         mark = check(f"false alarms {data.name} {null}", alarms / runs, LEVEL, runs)
         name = display_name(data.metric.spec.name)
         print(
@@ -193,15 +198,18 @@ def examples_used(data: Addends, orders: int, seed: int) -> None:
         min(n, BATCH * batch[-1][1])
         for batch in batches([(k, k + 1) for k in range(-(-n // BATCH))])
     ]
+
     shares = list[float]()
     wrong = 0
     pairs = list(combinations(data.systems, 2))
     significant = 0
+
     for a, b in pairs:
         difference = data.value(a) - data.value(b)
         if abs(difference) <= 1.96 * float(np.std(data.influences_of(a, b))) / sqrt(n):
             continue
         significant += 1
+
         for _ in range(orders):
             order = rng.permutation(n)
             looks = metric_looks(
@@ -210,6 +218,7 @@ def examples_used(data: Addends, orders: int, seed: int) -> None:
             look = next((look for look in looks if look.p_value <= LEVEL), None)
             shares.append((look.n if look else n) / n)
             wrong += look is not None and look.difference * difference < 0
+
     mean = float(np.mean(shares))
     marks = (
         [check(f"examples {data.name}", mean, SHARES[data.name])]
@@ -217,6 +226,7 @@ def examples_used(data: Addends, orders: int, seed: int) -> None:
         else []
     )
     marks.append(check(f"wrong directions {data.name}", wrong / len(shares), WRONG))
+
     decided = float(np.mean(np.array(shares) < 1))
     print(
         f"  {display_name(data.metric.spec.name):12} {significant:3} of {len(pairs)} "
@@ -309,12 +319,14 @@ def gate_size(data: Addends, runs: int, seed: int) -> None:
         truth = sign * (
             data.value(a * weights[:, None]) - data.value(b * weights[:, None])
         )
+
         sample = np.random.default_rng(seed).choice(len(a), 100_000, p=p)
         spread = float(np.std(data.influences_of(a[sample], b[sample])))
         population = gate_mean(data, sign, a[sample[:20_000]], b[sample[:20_000]])
         for n in GATED:
             rng = np.random.default_rng(derive(seed, data.name, kind, n))
             step = 2.4865 * spread / sqrt(n)
+
             counts = np.zeros(6)
             for _ in range(runs):
                 rows = rng.choice(len(a), n, p=p)
@@ -326,6 +338,7 @@ def gate_size(data: Addends, runs: int, seed: int) -> None:
                     - truth
                     + np.array([-step, step])
                 ) / error
+
                 counts += [
                     mean.p_below(truth) <= LEVEL,
                     mean.p_above(truth) <= LEVEL,
