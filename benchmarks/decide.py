@@ -375,6 +375,7 @@ def overhead(limit: int, repeats: int = 3) -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data.jsonl"
         models = list[object]()
+
         examples = [
             {"id": str(k), "references": own}
             for k, own in enumerate(references()[:limit])
@@ -382,6 +383,7 @@ def overhead(limit: int, repeats: int = 3) -> None:
         data.write_text(
             "".join(json.dumps(item) + "\n" for item in examples), encoding="utf-8"
         )
+
         for name in ("init_1", "merge_3"):
             file = Path(folder) / f"{name}.jsonl"
             lines = [
@@ -391,6 +393,7 @@ def overhead(limit: int, repeats: int = 3) -> None:
             ]
             file.write_text("".join(lines), encoding="utf-8")
             models.append({"predictions": {"label": name, "path": str(file)}})
+
         spec = {
             "task": "overhead",
             "dataset": {"reader": "jsonl", "path": str(data)},
@@ -398,6 +401,7 @@ def overhead(limit: int, repeats: int = 3) -> None:
             "metrics": ["cider", "meteor", "rouge", "bleu4"],
             "bootstrap": {"samples": 0},
         }
+
         seconds: dict[bool, list[float]] = {False: [], True: []}
         harness.evaluate({**spec, "limit": 20})  # imports and tables are loaded once
         for _ in range(repeats):
@@ -414,6 +418,7 @@ def overhead(limit: int, repeats: int = 3) -> None:
                     }
                 )
                 seconds[grows].append(time.process_time() - start)
+
     plain = min(seconds[False])
     grown = min(seconds[True])
     share = grown / plain - 1
@@ -458,6 +463,7 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
+
     metrics = load(args.metrics, args.cache)
     print(
         f"False alarms, looks after every example up to {args.length:,}, "
@@ -465,22 +471,28 @@ def main() -> int:
     )
     for data in metrics:
         false_alarms(data, args.runs, args.length, args.seed)
+
     print(f"\nPrice of the conditions, {args.runs:,} runs")
     price_of_conditions(args.runs, args.seed)
+
     print("\nExamples used by pairs that are significant with all of them")
     for data in metrics:
         examples_used(data, args.orders, args.seed)
+
     print(
         "\nSmallest number of examples at which a version without a change passes "
         "the gate"
     )
     smallest_numbers()
+
     print(f"\nGate, {args.runs:,} runs; goal {LEVEL} at the margin")
     for data in metrics:
         gate_size(data, args.runs, args.seed)
+
     if args.limit:
         print("\nOverhead of --until")
         overhead(args.limit)
+
     print("\nmissed: " + ", ".join(failures) if failures else "\nall goals met")
     return 1 if failures else 0
 

@@ -44,19 +44,25 @@ def running_log_e(
         return capital - log(2), mean / np.sqrt(
             np.maximum(square - mean**2, 1e-300) / counts
         )
+
     sums = [np.cumsum(side, axis=1) for side in (a, b)]
     values = [
         data.metric.of_sums(side.reshape(-1, side.shape[2])).reshape(side.shape[:2])
         for side in sums
     ]
+
     gradient = np.concatenate(
         [_gradient(data, sums[0]), -_gradient(data, sums[1])], axis=2
     )
     columns = np.concatenate([a, b], axis=2)
+
     second = np.cumsum(
         np.einsum("rni,rnj->rnij", columns, columns, optimize=True), axis=1
     )
     mean = np.concatenate(sums, axis=2) / counts[:, None]
+
+    # The variance of the value by its gradient (delta method), and the evidence of a
+    # mixture of normal distributions that begins at the first look.
     along = np.einsum("rni,rni->rn", gradient, mean)
     variance = (
         np.einsum("rni,rnij,rnj->rn", gradient, second, gradient, optimize=True)
@@ -64,12 +70,14 @@ def running_log_e(
         - along**2
     )
     deviation = counts * np.sqrt(np.maximum(variance, 1e-300))
+
     difference = np.nan_to_num(values[0] - values[1])
     rho = sqrt((-2 * log(LEVEL) + log(-2 * log(LEVEL) + 1)) / FIRST_LOOK)
     growth = counts * rho**2 + 1
     log_e = (counts * rho * difference / deviation) ** 2 / (2 * growth) - np.log(
         growth
     ) / 2
+
     return np.where(counts >= FIRST_LOOK, log_e, 0.0), np.where(
         counts >= FIRST_LOOK, difference / deviation * np.sqrt(counts), 0.0
     )
