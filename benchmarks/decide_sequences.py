@@ -62,7 +62,7 @@ def running_log_e(
     mean = np.concatenate(sums, axis=2) / counts[:, None]
 
     # The variance of the value by its gradient (delta method), and the evidence of a
-    # mixture of normal distributions that begins at the first look.
+    # mixture of normal distributions whose scale fits the first look.
     along = np.einsum("rni,rni->rn", gradient, mean)
     variance = (
         np.einsum("rni,rnij,rnj->rn", gradient, second, gradient, optimize=True)
