@@ -94,6 +94,7 @@ def checkpoints(folder: Path) -> tuple[int, int, int]:
         load_plain_pickle,
         FeatureFile,
     )
+
     (folder / "attack.py").write_text(WRITE)
     working = files = ran = 0
     os.chdir(folder)

@@ -47,11 +47,13 @@ def write_report(folder: Path, text: str) -> Path:
         {"id": name, "references": [text, "a dog runs", f"a {k} dog"]}
         for k, name in enumerate(ids)
     ]
+
     candidates = [{"id": name, "candidates": [f"{text} dog", "a dog"]} for name in ids]
     for name, rows in (("data", references), ("candidates", candidates)):
         (folder / f"{name}.jsonl").write_text(
             "".join(json.dumps(row) + "\n" for row in rows)
         )
+
     spec = {
         "task": "attack",
         "description": text,
@@ -76,6 +78,7 @@ def write_report(folder: Path, text: str) -> Path:
         ],
         "bootstrap": {"samples": 50},
     }
+
     (folder / "spec.yaml").write_text(json.dumps(spec))
     harness.evaluate(folder / "spec.yaml", output=folder / "out")
     harness.report(folder / "out", output=folder / "page.html")
@@ -93,21 +96,27 @@ def pages(folder: Path, chromium: str) -> tuple[int, int, int]:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
+
         for number, text in enumerate(take_few(TEXTS)):
             plain = folder / f"plain{number}.html"
             plain.write_text(
                 f"<body><div>{text}</div><script type=data>{text}</script><a "
                 f"title='{text}'>x</a>"
             )
+
+            # First in a page without escapes: an attack that does nothing there says
+            # nothing.
             view = browser.new_page()
             view.goto(plain.as_uri())
             view.wait_for_timeout(150)
             works = view.evaluate(f"window.{MARK} === 1")
             view.close()
+
             if not works:
                 print(f"  text {number} does not work here: {text}")
                 continue
             working += 1
+
             page = write_report(folder / str(number), text)
             view = browser.new_page()
             asked = list[str]()
@@ -118,6 +127,7 @@ def pages(folder: Path, chromium: str) -> tuple[int, int, int]:
             for link in view.locator(".tabs a").all():
                 link.click()
                 view.wait_for_timeout(250)
+
             opened += 1
             others = [
                 url
@@ -127,6 +137,7 @@ def pages(folder: Path, chromium: str) -> tuple[int, int, int]:
             if view.evaluate(f"window.{MARK} === 1") or others:
                 ran += 1
                 print(f"  page {number} runs code or asks for {others}: {text}")
+
             view.close()
         browser.close()
     return working, opened, ran

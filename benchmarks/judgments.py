@@ -92,11 +92,13 @@ def _print_set(name: str, run: Run) -> list[str]:
         f"\n{name}: {run.manifest['data']['examples']} items, "
         f"{run.records[0].n} judgments"
     )  # type: ignore[index]
+
     print(
         "  "
         f"{'statistic':<22}{'metric':<9}{'measured':>9}{'95 % interval':>17}"
         f"{'published':>13}{'difference':>12}{'cluster':>9}"
     )
+
     for record in run.records:
         details = record.details or {}
         ends = details.get("published")
@@ -105,6 +107,7 @@ def _print_set(name: str, run: Run) -> list[str]:
             if ends is None
             else [100 * end for end in (ends if isinstance(ends, list) else [ends])]
         )
+
         value = 100 * record.value
         difference = "" if ends is None else _difference(value, ends)
         published = "" if ends is None else "-".join(f"{end:.1f}" for end in ends)
@@ -114,11 +117,13 @@ def _print_set(name: str, run: Run) -> list[str]:
             f"{record.statistic} {record.group if record.group != 'all' else ''}"
         )
         cluster = details.get("cluster") or ""
+
         print(
             "  "
             f"{statistic:<22}{record.metric:<9}{value:>9.2f}{interval:>17}"
             f"{published:>13}{difference:>12}{cluster:>9}"
         )
+
         if ends is not None:
             published_any = True
             if name in GOALS and abs(float(difference)) > GOALS[name]:
@@ -126,6 +131,7 @@ def _print_set(name: str, run: Run) -> list[str]:
                     f"{name} {record.metric}: {difference} from the published value, "
                     f"goal {GOALS[name]}"
                 )
+
     if not published_any:
         print("  no published values in the task")
     return missed
@@ -144,6 +150,7 @@ def timing(pairs: int, distinct: bool) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.jsonl"
         references = Path(folder) / "references.jsonl"
+
         captions = _real_captions() or _invented_captions()
         written = _write_pairs(path, references, captions, pairs, distinct)
         task = {
@@ -157,11 +164,13 @@ def timing(pairs: int, distinct: bool) -> list[str]:
             "statistics": ["accuracy"],
             "metrics": METRICS,
         }
+
         started = time.perf_counter()
         used = time.process_time()
         run = api.evaluate(task, output=Path(folder) / "run")
         seconds = time.perf_counter() - started
         cpu = time.process_time() - used
+
     memory = peak_memory()
     scoring = sum({record.metric: record.seconds for record in run.records}.values())
     captions_scored = (run.records[0].details or {}).get("captions")
@@ -174,12 +183,14 @@ def timing(pairs: int, distinct: bool) -> list[str]:
         f"{cpu:.0f} s of processor time, {memory:.1f} GiB at most"
     )
     print(f"  goal: {GOAL_SECONDS:.0f} s for a million pairs")
+
     for record in run.records:
         speed = (captions_scored or 0) / max(record.seconds, 1e-9)
         print(
             f"  {record.metric:<9}{100 * record.value:>7.2f}  {record.seconds:>7.1f} "
             f"s  {speed:>9,.0f} captions/s"
         )
+
     late = seconds > GOAL_SECONDS * max(1.0, written / 1e6)
     return [f"{written:,} pairs took {seconds:.0f} s"] if late else []
 

@@ -236,18 +236,22 @@ def check_power(runs: int) -> int:
         with tempfile.TemporaryDirectory() as folder:
             api.evaluate(task, metrics=[first, second], output=folder)
             (pilot,), difference, _ = pilots(folder, [first, second])
+
         needed = int(
             (pilot.difference_power(difference, pilot.examples).needed or (0,))[0]
         )
+
         plan = api.plans(task, metrics=[first, second])[0]
         assert isinstance(plan, JudgmentPlan)
         rows, sets = plan.prepare()
         scored = score_metrics(plan, sets, Execution(Provenance({})), rows.judgments)
         a, b = (metric.scores.scores[rows.rated.caption, 0] for metric in scored)
+
         members = [np.flatnonzero(rows.rated.item == k) for k in range(rows.items)]
         rng = np.random.default_rng(0)
         statistic = plan.spec.statistics[0]
         significant = 0
+
         for draw in range(runs):
             drawn = [members[k] for k in rng.integers(0, rows.items, needed)]
             rows_drawn = np.concatenate(drawn)
@@ -258,6 +262,7 @@ def check_power(runs: int) -> int:
                 if statistic.startswith("kendall")
                 else pearson_of_scores(human)
             )
+
             significant += (
                 permute_scores(
                     of_scores,
@@ -269,6 +274,7 @@ def check_power(runs: int) -> int:
                 )
                 <= 0.05
             )
+
         print(
             f"{task:<28}{first:<8}{second:<8}{needed:>6} items  power "
             f"{significant / runs:.2f}",
@@ -308,15 +314,18 @@ def main() -> int:
         help="image effects of people",
     )
     args = parser.parse_args()
+
     if args.power:
         os.environ.setdefault("HARNESS_DATA", str(data_folder()))
         return check_power(args.runs)
+
     missed = False
     for statistic in args.statistics:
         sizes: dict[str, dict[str, list[float]]] = {
             "exchanged": {},
             "other distributions": {},
         }
+
         for effect, design in product(args.effects, args.designs):
             items, captions = map(int, design.split("x"))
             noise = equal_noise(statistic, effect, captions, items)
@@ -332,6 +341,7 @@ def main() -> int:
                     )
                     for name, p in p_values(statistic, data, first, run).items():
                         rejected[name] = rejected.get(name, 0) + (p <= 0.05)
+
                 print(
                     f"{statistic:<24}{design:<7}effect {effect:g}  {null:<20}", end=""
                 )
@@ -344,6 +354,7 @@ def main() -> int:
                 )
                 for name, count in rejected.items():
                     sizes[null].setdefault(name, []).append(count / args.runs)
+
         for null, of_test in sizes.items():
             used = of_test["jackknife" if statistic in JACKKNIFED else "item"]
             missed |= max(used) > 0.06 or (
@@ -351,6 +362,7 @@ def main() -> int:
                 and statistic not in OF_FEW_STEPS
                 and min(used) < 0.04
             )
+
             cells = [
                 f"{min(v):.3f} to {max(v):.3f}".replace("0.", ".")
                 if (v := of_test.get(name))

@@ -332,10 +332,12 @@ def main() -> None:
         "--page", type=Path, metavar="FILE", help="Markdown page to write"
     )
     args = parser.parse_args()
+
     entries = items()
     if args.page:
         args.page.write_text(page(lines(entries, {})), encoding="utf-8")
         return
+
     measured = computed(entries)
     if args.runs:
         measured |= differences(finished_runs(args.runs))
@@ -344,6 +346,7 @@ def main() -> None:
             print(NO_DATA, file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory() as folder:
             measured |= differences(quick_runs(Path(folder)))
+
     rows = lines(entries, measured)
     width = [max(len(row[k]) for row in rows) for k in range(3)]
     for row in rows:
