@@ -82,9 +82,7 @@ BENCHMARKS = {
     "remarks": Smoke("--texts 1", (DATA,)),
     "report": Smoke("--examples 10 --models 2 --candidates 2", (CHROMIUM,)),
     "reward": Smoke(needs=(DATA,), rows=400),
-    "same": Smoke(
-        f"--runs 2 --null 10 --only speed --output {OUTPUT}", (DATA,), rows=400
-    ),
+    "same": Smoke(left_out="trains a language model for half an hour"),
     "scale": Smoke("--examples 50 --only growth", (DATA,)),
     "score_page": Smoke("--repeats 1", (CHROMIUM, WASM)),
     "sensitivity": Smoke(left_out="reads the runs of a study"),
