@@ -244,6 +244,7 @@ def aggregation_tables(runs: Sequence[Run]) -> Tables:
     metrics = list(
         dict.fromkeys(record.metric for run in runs for record in run.records)
     )
+
     rows: list[list[str]] = []
     for run in runs:
         found = {record.metric: record for record in run.records}
@@ -260,6 +261,7 @@ def aggregation_tables(runs: Sequence[Run]) -> Tables:
                     metric: cell | {"error": bootstrap_error(p[metric], name)}
                     for metric, cell in cells.items()
                 }
+
             rows.append(
                 [
                     f"{head}: {name} ± error",
@@ -276,6 +278,7 @@ def aggregation_tables(runs: Sequence[Run]) -> Tables:
                         ),
                     ]
                 )
+
         combined = (
             f"{found[metric].p_value:.2g}" if metric in found else ""
             for metric in metrics
@@ -284,6 +287,7 @@ def aggregation_tables(runs: Sequence[Run]) -> Tables:
             str((found[metric].p or {})["discoveries"]) if metric in found else ""
             for metric in metrics
         )
+
         rows += [
             [f"{head}: combined p (calibrated)", *combined],
             [f"{head}: examples at an FDR of 5 %", *discoveries],
@@ -324,12 +328,14 @@ def equations() -> Tables:
             :60
         ]
     ]
+
     vectors = (
         MiniLm()
         .encode([text for texts in captions for text in texts])
         .reshape(len(captions), 10, -1)
     )
     rows: list[list[str]] = []
+
     for name, sets in (
         ("the same five", np.concatenate([vectors[:, :5]] * 2, axis=1)),
         ("five others", vectors),
@@ -339,10 +345,12 @@ def equations() -> Tables:
             block.sum(axis=(1, 2))
             for block in (kernel[:, :5, :5], kernel[:, 5:, 5:], kernel[:, :5, 5:])
         )
+
         squared = ((sets[:, :5].mean(axis=1) - sets[:, 5:].mean(axis=1)) ** 2).sum(
             axis=1
         )
         distance = frechet.of_vectors(sets, 5)
+
         for label, ours, theirs in (
             ("MMD", geometry.two_sample(kernel, 5, "biased"), np.asarray(printed)),
             ("Fréchet", distance, distance - squared + np.sqrt(squared)),

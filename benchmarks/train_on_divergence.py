@@ -136,17 +136,23 @@ def collect(path: str) -> tuple[str, Values, dict[str, Any]]:
         if "a3ds" in run.provenance.task
         else "studies/train-on-divergence"
     )
+
     plan: Any = plans(spec)[0]
     shown = {system.model: system for system in run.samples.systems}
     names = set(next(iter(shown.values())).examples)
     examples = [example for example in plan.reader if example.id in names]
+
     values: Values = {}
     for model in plan.models:
         adapter = model.adapter
         decoding = plan.decodings[0]
+
+        # A model in others (a mixture, a strategy) is unwrapped down to the one with
+        # probabilities.
         while hasattr(adapter, "inner_decoding"):
             decoding = adapter.inner_decoding(decoding)
             adapter = adapter.model
+
         values[model.label] = exact_measures(
             caption_probabilities(adapter, decoding, examples)
         )
@@ -154,9 +160,11 @@ def collect(path: str) -> tuple[str, Values, dict[str, Any]]:
         values[model.label]["distinct"] = float(
             np.mean([len(set(texts)) / len(texts) for texts in sets])
         )
+
     for record in run.records:
         if record.metric in COLUMNS and record.value is not None:
             values[record.model][record.metric] = record.value
+
     texts = {
         example.id: {"truth": list(example.references[::5])}
         | {
@@ -420,18 +428,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--figure", metavar="FILE.svg")
     args = parser.parse_args(argv)
+
     path = Path(args.results)
     results: dict[str, Any] = (
         json.loads(path.read_text())
         if path.is_file()
         else {"scenes": {}, "a3ds": {}, "captions": {}}
     )
+
     for name in args.runs:
         seed, values, texts = collect(name)
         rounded = {
             system: {key: round(value, 5) for key, value in row.items()}
             for system, row in values.items()
         }
+
         part = "a3ds" if "a3ds" in name else "scenes"
         results[part][seed] = rounded
         if seed == "1" and part == "scenes":
@@ -442,6 +453,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             )
             + "\n"
         )
+
     for part in ("scenes", "a3ds"):
         if results[part]:
             print(f"\n## {part}")

@@ -79,16 +79,19 @@ def report() -> bool:
             json.dumps({"1": ["a dog runs fast"], "2": ["the cat sat"]}),
             encoding="utf-8",
         )
+
         files = [
             "score",
             str(folder / "a.json"),
             "--references",
             str(folder / "r.json"),
         ]
+
         first = measure(files, folder / "cache")
         two = [
             measure([*files, "-m", METRICS], folder / "cache") for _ in range(ROUNDS)
         ]
+
     best = Cost(min(cost.seconds for cost in two), min(cost.megabytes for cost in two))
     print(
         f"\nharness score as a process (load {os.getloadavg()[0]:.1f} on "
@@ -102,6 +105,7 @@ def report() -> bool:
         f"  first default call, empty cache: {first.seconds:.2f} CPU s, "
         f"{first.megabytes:.0f} MB"
     )
+
     goals = {
         f"at most {GOAL_SECONDS} CPU s": best.seconds <= GOAL_SECONDS,
         f"at most {GOAL_MEGABYTES} MB": best.megabytes <= GOAL_MEGABYTES,
