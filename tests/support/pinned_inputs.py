@@ -175,12 +175,14 @@ def write_inputs() -> None:
         [generator.choice(parts) for parts in (SUBJECTS, VERBS, PLACES)]
         for _ in range(EXAMPLES)
     ]
+
     ids = [f"e{k}" for k in range(EXAMPLES)]
     references = [
         [caption(generator, scene, 0.25) for _ in range(4 + (k % 5 == 0))]
         for k, scene in enumerate(scenes)
     ]
     references[3][1] = references[3][0]
+
     write_lines(
         "refs.jsonl",
         [
@@ -194,11 +196,13 @@ def write_inputs() -> None:
             for k, (id_, texts) in enumerate(zip(ids, references))
         ],
     )
+
     systems: dict[str, list[list[str]]] = {}
     for name, noise in (("good", 0.2), ("near", 0.3), ("far", 0.8)):
         systems[name] = [
             [caption(generator, scene, noise) for _ in range(3)] for scene in scenes
         ]
+
     systems["near"][5] = systems["near"][5][:1] * 3
     systems["few"] = [texts[: 2 + k % 2] for k, texts in enumerate(systems["near"])]
     for name, rows in systems.items():
@@ -206,6 +210,7 @@ def write_inputs() -> None:
             f"{name}.jsonl",
             [{"id": id_, "captions": texts} for id_, texts in zip(ids, rows)],
         )
+
     scores = [
         (id_, name, round(4 - 3 * noise + generator.gauss(0, 0.5), 2))
         for id_ in ids
@@ -216,6 +221,7 @@ def write_inputs() -> None:
         "id,system,score\n"
         + "".join(f"{id_},{name},{score}\n" for id_, name, score in scores)
     )
+
     write_judgments(generator, ids, references, systems)
     for source, noise in (("before", 0.3), ("after", 0.7), ("again", 0.3)):
         rows = [
@@ -282,6 +288,7 @@ def write_judgments(
                     "category": "xy"[k % 2],
                 }
             )
+
         one, other = ("good", "far") if k % 3 else ("near", "far")
         votes = [generator.choice((-1, 1, 1)) for _ in range(5)]
         pairs.append(
@@ -294,6 +301,7 @@ def write_judgments(
                 "kind": "xyz"[k % 3],
             }
         )
+
     write_lines("graded.jsonl", graded)
     write_lines("pairs.jsonl", pairs)
 
