@@ -89,6 +89,7 @@ def captions(folder, monkeypatch, tmp_path):
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "benchmark_captions", module)
     spec.loader.exec_module(module)
+
     rows = {
         module.REFERENCES: [
             {"image_id": k, "references": [f"reference {k} {m}" for m in range(6)]}
@@ -105,6 +106,7 @@ def captions(folder, monkeypatch, tmp_path):
             for k in (2, 1)
         ],
     }
+
     for name, values in rows.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         with gzip.open(tmp_path / name, "wt", encoding="utf-8") as file:

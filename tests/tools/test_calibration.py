@@ -94,6 +94,7 @@ def test_metrics_outside_the_goal_are_listed():
         .partition(calibration.END)[0]
     )
     assert section.strip() == calibration.goal_section(TABLES)
+
     outside = calibration.outside_goal(TABLES)
     of_few = {"2": {"interval": [0.5]}, "20": {"interval": [0.94, None]}}
     wide = {"20": {"interval": [0.99]}}
@@ -106,6 +107,7 @@ def test_metrics_outside_the_goal_are_listed():
         "narrow": ["300: .80–.95 \\*"],
         "wide": ["20: .99"],
     }
+
     smooth = {
         "rouge",
         "meteor",

@@ -77,6 +77,7 @@ def write_files(folder: Path, examples: int, seed: int = 0) -> tuple[Path, list[
     rng = np.random.default_rng(seed)
     ids = [int(number) for number in rng.permutation(10 * examples)[:examples]]
     say = lambda size: " ".join(rng.choice(WORDS, size)).capitalize() + "."  # noqa: E731
+
     references = {
         key: [say(rng.integers(4, 11)) for _ in range(5 + k % 5)]
         for k, key in enumerate(ids)
@@ -93,6 +94,7 @@ def write_files(folder: Path, examples: int, seed: int = 0) -> tuple[Path, list[
         for key, texts in references.items()
         for text in texts
     ]
+
     files = [
         folder / name
         for name in (
@@ -103,6 +105,7 @@ def write_files(folder: Path, examples: int, seed: int = 0) -> tuple[Path, list[
             "mapping.json.gz",
         )
     ]
+
     files[0].write_text(
         json.dumps({"images": [{"id": key} for key in ids], "annotations": annotations})
     )
@@ -164,6 +167,7 @@ def check_against_command(
         )
         == 0
     )
+
     expected = json.loads(capsys.readouterr().out)
     systems = {system.label: system for system in Run.open(folder).samples.systems}
     found = {(item["metric"], item["system"]): item for item in numbers["results"]}
@@ -172,6 +176,7 @@ def check_against_command(
         == len(expected["results"])
         == len(metrics.split(",")) * len(candidates)
     )
+
     for record in expected["results"]:
         item = found[record["metric"], record["model"]]
         assert (item["value"], item["signature"]) == (
@@ -184,6 +189,7 @@ def check_against_command(
         np.testing.assert_allclose(
             item["ci95"], record["ci95"], rtol=0 if record["n"] >= 500 else 1e-12
         )
+
     for row in expected["comparisons"]:
         comparison = found[row["metric"], row["system_a"]]["comparison"]
         assert {
