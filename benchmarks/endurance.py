@@ -45,7 +45,7 @@ to the end.
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process holds."""
+    """Resources that a process holds."""
 
     files: int
     threads: int

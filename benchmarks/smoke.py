@@ -29,7 +29,7 @@ SECONDS = 300
 OUTPUT = "OUTPUT"
 """Argument that stands for a folder of its own."""
 DATA, JAVA, CHROMIUM, WASM = "real captions", "Java", "chromium", "make wasm"
-"""What a benchmark may need."""
+"""Needs of benchmarks beside the package."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Smoke:
     arguments: str = ""
     """Options that make it small, separated by blanks."""
     needs: tuple[str, ...] = ()
-    """What it needs beside the package."""
+    """Its needs beside the package."""
     left_out: str = ""
-    """Why it is not run at all."""
+    """The reason for which it is not run at all."""
     rows: int = 40
     """Value of BENCHMARK_ROWS."""
 
@@ -102,7 +102,7 @@ IN_OTHERS = {*PARITY_SECTIONS, *SPEED_SECTIONS} - {"meteor_parity"}
 
 
 def find_reason(name: str) -> str:
-    """Return why a benchmark is not run here, or an empty text."""
+    """Return the reason for which a benchmark is not run here, or an empty text."""
     smoke = BENCHMARKS[name]
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     present = {

@@ -81,7 +81,7 @@ ODD = [
 
 
 class Batch(NamedTuple):
-    """What a batch of texts is drawn from."""
+    """The source of a batch of texts."""
 
     words: list[str]
     most: int

@@ -25,7 +25,7 @@ GALLERY_LINK = (
     '<p><a class="md-button md-button--primary" href="gallery/index.html">Open pages '
     "of real captions</a></p>"
 )
-"""What stands on the home in place of the comment ``<!-- gallery -->`` where there is a
+"""Text that replaces the comment ``<!-- gallery -->`` of the home where there is a
 gallery.
 """
 TITLES = {

@@ -132,7 +132,7 @@ NOT_FUZZED = {
     "token scores, or a model of text": ("perplexity", "pregen"),
     "parts of metrics that are fuzzed": ("bleu2", "bleu3", "bleu4"),
 }
-"""Why the target ``metrics`` leaves out the other built-in metrics."""
+"""Reasons for which the target ``metrics`` leaves out built-in metrics."""
 
 
 @target(encoded(st.lists(TEXTS, max_size=5)))

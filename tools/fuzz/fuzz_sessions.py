@@ -233,8 +233,8 @@ class Terminal(io.TextIOWrapper):
 
 @target(SESSIONS, scores=True)
 def terminals(data: bytes, folder: Path) -> None:
-    """What run and compare print in every form for terminals has no control characters
-    but tabs and line feeds.
+    """The output of run and compare in every form for terminals has no control
+    characters but tabs and line feeds.
     """
     from harness.cli.main import main
     from harness.reporting.console import print_runs

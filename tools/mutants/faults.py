@@ -36,7 +36,7 @@ class Fault:
     old: str
     new: str
     reason: str = ""
-    """Why the change alters no result."""
+    """The reason for which the change alters no result."""
 
     def plant(self, source: str) -> str:
         """Return the source with the fault; raise ValueError unless the replaced text

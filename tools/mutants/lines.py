@@ -1,5 +1,5 @@
-"""Which fast tests execute a line: ``python -m tools.mutants.lines`` records them once
-for all mutants.
+"""The fast tests that execute a line: ``python -m tools.mutants.lines`` records them
+once for all mutants.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a command may make of a run directory, as the documentation promises it.
+"""The states that a command may make of a run directory, by the documentation.
 
 A directory is in one of a few states. A killed command leaves the state before it or
 the one after it; which one is not known until somebody looks. The model therefore keeps
@@ -23,7 +23,7 @@ SHARDED = "large"
 
 @dataclass(frozen=True, order=True)
 class State:
-    """What a run directory holds."""
+    """The content of a run directory."""
 
     kind: Kind = "empty"
     spec: str = ""

@@ -30,7 +30,7 @@ the disk.
 
 
 class Entry(NamedTuple):
-    """What a name of a directory stands for."""
+    """The thing that a name of a directory stands for."""
 
     kind: str
     inode: int
@@ -96,7 +96,7 @@ def chances(seed: int) -> Chance:
 
 
 class Disk:
-    """What was synced of a folder, and what programs saw of it when the power was cut.
+    """The synced part of a folder, and the folder that programs saw at a power cut.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ REFUSES_ITS_OWN = (
 )
 """Commands that refuse a folder in which they have finished already."""
 OCCUPANTS = ("file", "folder", "link")
-"""What somebody else put in place of an output."""
+"""Kinds of things that somebody else put in place of an output."""
 JUDGE = "judge"
 """Model of the server that answers as a judge."""
 JUDGE_CONCURRENCY = 2
@@ -61,7 +61,7 @@ _PARAPHRASES = (("a dog", "the dog"), ("dog", "hound"), ("in front of", "before"
 
 @dataclass(frozen=True)
 class Product:
-    """What an undisturbed command leaves."""
+    """The output of an undisturbed command."""
 
     tree: dict[str, str]
     output: str
