@@ -163,14 +163,12 @@ def strings(value: Any) -> Iterator[str]:
     """
     if isinstance(value, str):
         yield value
-    for item in (
-        value.values()
-        if isinstance(value, dict)
-        else value
-        if isinstance(value, list)
-        else ()
-    ):
-        yield from strings(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from strings(item)
 
 
 def records_of(path: Path) -> Iterator[Any]:

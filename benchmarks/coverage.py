@@ -187,8 +187,9 @@ def _print_rest(cases: list[Case], silent: dict[str, str], selected: bool) -> No
         for entry in current().entries("metrics")
         if entry.provider == "harness" and entry.name not in known
     }
-    for name, reason in {} if selected else {**NOT_RUN, **unknown}.items():
-        print(f"not run: {name}: {reason}")
+    if not selected:
+        for name, reason in {**NOT_RUN, **unknown}.items():
+            print(f"not run: {name}: {reason}")
 
 
 def simulate(case: Case, sizes: tuple[int, ...], replications: int) -> list[Cell]:

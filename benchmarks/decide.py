@@ -122,7 +122,8 @@ def skewed_population(
 
     def weights(losses: int, gained: float) -> np.ndarray:
         found = np.zeros(len(a))
-        found[order[:losses]], found[gains] = (1 - gained) / losses, gained / len(gains)
+        found[order[:losses]] = (1 - gained) / losses
+        found[gains] = gained / len(gains)
         return found
 
     few = 1

@@ -242,14 +242,11 @@ def main() -> int:
             **{name: [k] for k, name in enumerate(options.metrics)},
             "all": list(range(len(options.metrics))),
         }
-        for name, columns in (
-            predictors.items()
-            if whole or " - " not in population.name
-            else [("all", predictors["all"])]
-        ):
-            for design in (
-                DESIGNS if whole and name == options.metrics[0] else DESIGNS[:1]
-            ):
+        if " - " in population.name and not whole:
+            predictors = {"all": predictors["all"]}
+        for name, columns in predictors.items():
+            designs = DESIGNS if whole and name == options.metrics[0] else DESIGNS[:1]
+            for design in designs:
                 cells = [
                     simulate(population, columns, design, share, options.repetitions)
                     for share in SHARES

@@ -494,9 +494,9 @@ def main() -> None:
     options = parser.parse_args()
     for item in options.items:
         start = time.process_time()
-        for content in (
-            [OTHERS[item]()] if item in OTHERS else measure(item, options.limit)
-        ):
+        is_alone = item in OTHERS
+        contents = [OTHERS[item]()] if is_alone else measure(item, options.limit)
+        for content in contents:
             write_results(options.output / f"{item}.json", content)  # after each task
         print(f"{item}: {time.process_time() - start:.0f} CPU seconds", flush=True)
 

@@ -336,9 +336,7 @@ def digits(work: Path, examples: int) -> Iterator[str]:
             f"{'the same' if identical(folder / 'one', out) else 'OTHER'} digits"
         )
 
-    for name, more in (
-        (("process", []), ("ray", [])) if has_ray() else (("process", []),)
-    ):
+    for name in ("process", "ray") if has_ray() else ("process",):
         out = folder / name
         run(
             "run",
@@ -347,7 +345,6 @@ def digits(work: Path, examples: int) -> Iterator[str]:
             name,
             "--workers",
             "2",
-            *more,
             "--output",
             str(out),
         )

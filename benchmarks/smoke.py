@@ -28,7 +28,10 @@ SECONDS = 300
 """Wall time after which a benchmark with tiny input has hung."""
 OUTPUT = "OUTPUT"
 """Argument that stands for a folder of its own."""
-DATA, JAVA, CHROMIUM, WASM = "real captions", "Java", "chromium", "make wasm"
+DATA = "real captions"
+JAVA = "Java"
+CHROMIUM = "chromium"
+WASM = "make wasm"
 """Needs of benchmarks beside the package."""
 
 

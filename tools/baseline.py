@@ -117,12 +117,8 @@ def run(case: Case, work: Path) -> Path:
         first = ["--baseline", systems[0]] if len(systems) > MOST_SYSTEMS else []
         if len(systems) > 1:
             compare_options = ["--draws", str(DRAWS), "--json", *first]
-            if (
-                _harness(
-                    ["compare", str(results.parent), *compare_options], environment, log
-                )
-                < 0
-            ):
+            command = ["compare", str(results.parent), *compare_options]
+            if _harness(command, environment, log) < 0:
                 # killed: it holds some of the rows
                 results.with_name("comparisons.json").unlink(missing_ok=True)
     return output
@@ -208,8 +204,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             bad += bool(found)
             if options.fields:
                 print_moved(folder, BASELINE / name)
-            for distance, text in () if options.fields else found[:10]:
-                print(f"{distance:8.3g}  {text}")
+            else:
+                for distance, text in found[:10]:
+                    print(f"{distance:8.3g}  {text}")
             print(
                 f"{name}: {rows} rows, {len(found)} numbers differ, "
                 f"{seconds:.0f} CPU s",

@@ -145,9 +145,11 @@ def case(name: str) -> tuple[Metric, list[Population] | None]:
     if name in NEIGHBOURS:
         values = {"embedding": RandomVectors()}
     metric: Any = current().create("metrics", name, values)
-    population = (
-        games if name in OF_GAMES else unequal_captions if name in NEIGHBOURS else None
-    )
+    population = None
+    if name in OF_GAMES:
+        population = games
+    elif name in NEIGHBOURS:
+        population = unequal_captions
     return metric, [
         population(kind) for kind in range(len(DISTRIBUTIONS))
     ] if population else None

@@ -275,8 +275,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not files:
         parser.error(f"{options.old} holds no results.json")
 
-    for distance, text in () if options.fields else found[: options.rows]:
-        print(f"{distance:8.3g}  {text}")
+    if not options.fields:
+        for distance, text in found[: options.rows]:
+            print(f"{distance:8.3g}  {text}")
 
     print(
         f"{files} files, {rows} rows, {len(found)} numbers differ by more than "

@@ -87,9 +87,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                 )
             else:
                 driver = [build_driver("address", "address,undefined"), str(lexicon)]
-                run_address(driver, args.count) if step == "address" else run(
-                    [*driver, "memory"]
-                )
+                if step == "address":
+                    run_address(driver, args.count)
+                else:
+                    run([*driver, "memory"])
 
             print(
                 f"{step}: no finding ({time.perf_counter() - start:.0f} s)", flush=True

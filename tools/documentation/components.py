@@ -72,14 +72,12 @@ def guides(docs: Path) -> dict[tuple[str, str], str]:
         for entry in built_in(kind):
             if (folder / f"{entry.name}.md").is_file():
                 out[kind, entry.name] = f"{folder.name}/{entry.name}.md"
-            else:
-                for file in sorted(folder.glob("*.md")) if folder.is_dir() else []:
-                    title = file.read_text(encoding="utf-8").partition("\n")[0]
-                    if (
-                        re.search(rf"(?<![\w-]){re.escape(entry.name)}(?![\w-])", title)
-                        and "README" not in file.name
-                    ):
-                        out.setdefault((kind, entry.name), f"{folder.name}/{file.name}")
+                continue
+            alone = re.compile(rf"(?<![\w-]){re.escape(entry.name)}(?![\w-])")
+            for file in sorted(folder.glob("*.md")):
+                title = file.read_text(encoding="utf-8").partition("\n")[0]
+                if alone.search(title) and "README" not in file.name:
+                    out.setdefault((kind, entry.name), f"{folder.name}/{file.name}")
 
     for entry in built_in("tasks"):
         for file in sorted((docs / "studies").glob("*.md")):

@@ -149,8 +149,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if page in stale:
             found = "has rows that its command does not print"
         print(f"{page}: {found}", file=sys.stderr)
-    for page in () if write else stale:
-        print(f"{page}: is not the stored results; run with --write", file=sys.stderr)
+    if not write:
+        for page in stale:
+            print(
+                f"{page}: is not the stored results; run with --write", file=sys.stderr
+            )
     return int(bool(stale))
 
 

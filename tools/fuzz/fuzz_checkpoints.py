@@ -52,7 +52,8 @@ def checkpoints(data: bytes, folder: Path) -> None:
     path = folder / f"c{ending.decode()}"
     path.write_bytes(content)
     problems: list[str] = []
-    for read in (load_checkpoint, _read) if ending != b".pt" else (load_checkpoint,):
+    readers = (load_checkpoint, _read) if ending != b".pt" else (load_checkpoint,)
+    for read in readers:
         try:
             read(path)
         except HarnessError as error:

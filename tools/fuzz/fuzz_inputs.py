@@ -179,13 +179,11 @@ def replaced(template: Any) -> st.SearchStrategy[Any]:
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> Any:
     yield path
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
+    items: Any = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
     for key, item in items:
         yield from _paths(item, (*path, key))
 

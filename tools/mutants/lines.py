@@ -99,11 +99,9 @@ class ExecutedLines:
         contexts = self._data.contexts_by_lineno(path)
         inside = _find_function_lines(path)
         statement = max((number for number in contexts if number <= line), default=line)
-        lines = (
-            ([line] if contexts.get(line) else [statement])
-            if line in inside
-            else inside
-        )
+        lines = inside
+        if line in inside:
+            lines = {line if contexts.get(line) else statement}
 
         module = Path("tests", re.sub(r"/harness_\w+/", "/", path))
         names = {

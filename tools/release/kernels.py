@@ -301,13 +301,10 @@ def fitting(wheels: Sequence[Path], name: str) -> list[Path]:
     3.13t) installs, at most one.
     """
     tag = "cp" + name.replace(".", "")
-    tags = (
-        f"{tag[:-1]}-{tag}"
-        if name.endswith("t")
-        else "cp312-abi3"
-        if name != "3.11"
-        else "cp311-cp311"
-    )
+    if name.endswith("t"):
+        tags = f"{tag[:-1]}-{tag}"
+    else:
+        tags = "cp312-abi3" if name != "3.11" else "cp311-cp311"
     machine = os.uname().machine
     return [
         wheel for wheel in wheels if f"-{tags}-" in wheel.name and machine in wheel.name

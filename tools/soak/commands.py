@@ -39,7 +39,7 @@ the size of a file in bytes; a clock that jumps by up to ten years, back and for
 
 @dataclass(frozen=True)
 class End:
-    """The end of a command: its exit status (negative: a signal) and what it printed."""
+    """The end of a command: its exit status (negative: a signal) and its output."""
 
     code: int
     text: str

@@ -434,7 +434,8 @@ class History(RuleBasedStateMachine):
             f"harness {' '.join(line)}" + (f"   # {fault}" if fault else "")
         )
         end = self.shop.command(line, self.folder, fault, cache=cache_of(made))
-        end, kept = end.wait(HANG_SECONDS), end.kept
+        kept = end.kept
+        end = end.wait(HANG_SECONDS)
         if fault is not None and fault.kind == POWER_CUT:
             lose_unsynced(self.folder, kept, chances(fault.seed))
         self._check_end(verb, end)
@@ -621,7 +622,8 @@ class History(RuleBasedStateMachine):
             self._forget_answers()
 
     def _forget_answers(self) -> None:
-        self.interruptions, self.answered = 0, [0] * len(self.answered)
+        self.interruptions = 0
+        self.answered = [0] * len(self.answered)
 
     def _snapshot(self) -> dict[str, str]:
         return {**snapshot(self.outside), **snapshot(self.shop.project)}
@@ -634,13 +636,8 @@ class History(RuleBasedStateMachine):
             )
 
     def _note(self, verb: Verb, disturbance: str, *, kills: bool = False) -> None:
-        row = (
-            "judgments"
-            if verb.argument == "judged"
-            else "score"
-            if verb.argument == "scored"
-            else verb.name
-        )
+        rows = {"judged": "judgments", "scored": "score"}
+        row = rows.get(verb.argument, verb.name)
         self.shop.tally[f"{row}|{disturbance}"] += 1
         self.shop.tally["kills"] += kills
         self.disturbances += 1

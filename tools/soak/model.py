@@ -79,13 +79,9 @@ class Verb:
         """Spec that the directory holds afterwards; empty for verbs that keep it."""
         if self.name == "shard":
             return f"{SHARDED}/{self.argument}"
-        return (
-            SHARDED
-            if self.name == "merge"
-            else self.argument
-            if self.name in ("run", "extend", "fresh")
-            else ""
-        )
+        if self.name == "merge":
+            return SHARDED
+        return self.argument if self.name in ("run", "extend", "fresh") else ""
 
     def __str__(self) -> str:
         return f"{self.name} {self.argument}".strip()

@@ -87,9 +87,10 @@ class Plant:
 
         # What stood there is copied outside, where a link can point to it.
         copy = outside / "copy"
-        shutil.rmtree(copy, ignore_errors=True) if copy.is_dir() else copy.unlink(
-            missing_ok=True
-        )
+        if copy.is_dir():
+            shutil.rmtree(copy, ignore_errors=True)
+        else:
+            copy.unlink(missing_ok=True)
         if original is not None and original.is_dir():
             shutil.copytree(original, copy)
         elif original is not None:
@@ -260,16 +261,14 @@ def snapshot(folder: Path) -> dict[str, str]:
     by path.
     """
     found: dict[str, str] = {}
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+    for path in sorted(folder.rglob("*")):
         status = path.lstat()
         kind = stat.S_IFMT(status.st_mode)
-        content = (
-            path.read_bytes().hex()
-            if stat.S_ISREG(status.st_mode)
-            else os.readlink(path)
-            if path.is_symlink()
-            else ""
-        )
+        content = ""
+        if stat.S_ISREG(status.st_mode):
+            content = path.read_bytes().hex()
+        elif path.is_symlink():
+            content = os.readlink(path)
         time = 0 if path.is_dir() else status.st_mtime_ns
         found[str(path)] = f"{kind:o} {status.st_mode:o} {time} {content}"
     return found

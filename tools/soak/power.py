@@ -74,13 +74,11 @@ def read_names(folder: Path) -> Names:
     names: Names = {}
     for name in sorted(os.listdir(folder)):
         status = os.lstat(folder / name)
-        kind = (
-            FOLDER
-            if stat.S_ISDIR(status.st_mode)
-            else FILE
-            if stat.S_ISREG(status.st_mode)
-            else OTHER
-        )
+        kind = OTHER
+        if stat.S_ISDIR(status.st_mode):
+            kind = FOLDER
+        elif stat.S_ISREG(status.st_mode):
+            kind = FILE
         names[name] = Entry(kind, status.st_ino)
     return names
 

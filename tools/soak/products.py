@@ -76,14 +76,9 @@ def output_of(verb: Verb, folder: Path) -> Path:
     """Return the output of a verb in the folder of its products: a file, a folder,
     or the folder of caches.
     """
-    name = (
-        "plan.csv"
-        if verb.name == "label-plan"
-        else "cache"
-        if verb.name in _CACHES
-        else "out"
-    )
-    return folder / name
+    if verb.name == "label-plan":
+        return folder / "plan.csv"
+    return folder / ("cache" if verb.name in _CACHES else "out")
 
 
 def cache_of(folder: Path) -> Path:

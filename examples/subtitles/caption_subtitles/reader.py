@@ -38,13 +38,9 @@ class SubRip:
         path: PathParam | Sequence[PathParam] | None = None,
         limit_references: Count | None = None,
     ) -> None:
-        paths = (
-            list(SAMPLE)
-            if path is None
-            else [path]
-            if isinstance(path, str)
-            else list(path)
-        )
+        if path is None:
+            path = SAMPLE
+        paths = [path] if isinstance(path, str) else list(path)
         self.paths = [records.existing(item, "file of subtitles") for item in paths]
         self.limit_references = limit_references
 

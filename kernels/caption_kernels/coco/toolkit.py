@@ -485,9 +485,8 @@ class COCOEvalCap:
         several = isinstance(names, list)
         # the toolkit gives SPICE of unsorted ids to other images
         images = sorted(gts) if make is Spice else list(gts)
-        for value, values, name in (
-            zip(score, scores, names) if several else [(score, scores, names)]
-        ):
+        columns = zip(score, scores, names) if several else [(score, scores, names)]
+        for value, values, name in columns:
             self.setEval(value, name)
             self.setImgToEvalImgs(values, images, name)
             print(f"{name}: {value:0.3f}")
