@@ -20,7 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-FEATURES: dict[str, bool] = np._core._multiarray_umath.__cpu_features__  # pyright: ignore
+_umath = np._core._multiarray_umath  # pyright: ignore
+FEATURES: dict[str, bool] = _umath.__cpu_features__  # pyright: ignore
 DISPATCHED: list[str] = np._core._multiarray_umath.__cpu_dispatch__  # pyright: ignore
 AVX512 = ("AVX512", "X86_V4")
 """Beginnings of the names of numpy's features, which differ between its versions."""

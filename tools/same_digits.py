@@ -131,7 +131,7 @@ def units_between(first: object, second: object) -> float:
         isinstance(x, int | float) and math.isfinite(x) for x in (first, second)
     ):
         return math.inf
-    return abs(_position(first) - _position(second))  # pyright: ignore[reportArgumentType]
+    return abs(_position(first) - _position(second))  # pyright: ignore
 
 
 def _position(number: float) -> int:
@@ -225,7 +225,8 @@ def moved_fields(new: Path, old: Path) -> list[Moved]:
                 distance = units_between(now, before)
                 if 0 < distance < math.inf:
                     kind = f"{Path(file).name} {field.partition('[')[0]}"
-                    kinds.setdefault(kind, []).append((distance, abs(now - before)))  # pyright: ignore[reportOperatorIssue]
+                    change = abs(now - before)  # pyright: ignore
+                    kinds.setdefault(kind, []).append((distance, change))
     table = [
         Moved(kind, len(pairs), *map(max, zip(*pairs))) for kind, pairs in kinds.items()
     ]

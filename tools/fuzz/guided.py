@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args()
-    with atheris.instrument_imports(include=list(INSTRUMENTED)):  # pyright: ignore[reportAttributeAccessIssue]
+    with atheris.instrument_imports(include=list(INSTRUMENTED)):  # pyright: ignore
         from tools.fuzz import fuzz_targets  # noqa: F401
     import tempfile
 
@@ -147,7 +147,7 @@ def main() -> None:
             Current(Path(folder, "current")),
             contextlib.nullcontext(),
         )
-        with atheris.instrument_imports(include=list(INSTRUMENTED)):  # pyright: ignore[reportAttributeAccessIssue]
+        with atheris.instrument_imports(include=list(INSTRUMENTED)):  # pyright: ignore
             for data in seeds[:10]:  # imports what the target needs
                 worker.attempted(args.target, data)
         worker.warmed.add(args.target)

@@ -153,7 +153,7 @@ class Workshop:
         **options: Path | str,
     ) -> Command:
         """Start a command in the project."""
-        return Command(arguments, self.project, below, fault, **options)  # type: ignore[arg-type]
+        return Command(arguments, self.project, below, fault, **options)  # type: ignore
 
     def calls(self, verb: Verb) -> int:
         """Return the number of calls of an undisturbed command that change the file

@@ -76,7 +76,9 @@ def write_files(folder: Path, examples: int, seed: int = 0) -> tuple[Path, list[
     """
     rng = np.random.default_rng(seed)
     ids = [int(number) for number in rng.permutation(10 * examples)[:examples]]
-    say = lambda size: " ".join(rng.choice(WORDS, size)).capitalize() + "."  # noqa: E731
+
+    def say(size: int) -> str:
+        return " ".join(rng.choice(WORDS, size)).capitalize() + "."
 
     references = {
         key: [say(rng.integers(4, 11)) for _ in range(5 + k % 5)]
