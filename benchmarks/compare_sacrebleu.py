@@ -64,15 +64,15 @@ def sacrebleu_tests(
     values = [scorer._aggregate_and_compute(own.tolist()).score for own in stats]
     # its extraction is not timed
     scorer._extract_corpus_statistics = lambda hypotheses, _: stats[1].tolist()
-    information = {"x": (stats[0], type("Baseline", (), {"score": values[0]})())}
+    information: Any = {"x": (stats[0], type("Baseline", (), {"score": values[0]})())}
     seconds, (_, outcome) = timed(
         lambda: _paired_bs_test(
             information, "other", texts[1], by_position, {"x": scorer}, draws, seed=seed
-        )  # type: ignore[arg-type]
+        )
     )
     _, randomised = _paired_ar_test(
         information, "other", texts[1], by_position, {"x": scorer}, draws, seed=seed
-    )  # type: ignore[arg-type]
+    )
     del scorer._extract_corpus_statistics
     return Theirs(
         values[0] - values[1],

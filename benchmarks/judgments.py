@@ -88,10 +88,8 @@ def agreement(tasks: list[str]) -> list[str]:
 def _print_set(name: str, run: Run) -> list[str]:
     missed: list[str] = []
     published_any = False
-    print(
-        f"\n{name}: {run.manifest['data']['examples']} items, "
-        f"{run.records[0].n} judgments"
-    )  # type: ignore[index]
+    data: Any = run.manifest["data"]
+    print(f"\n{name}: {data['examples']} items, {run.records[0].n} judgments")
 
     print(
         "  "

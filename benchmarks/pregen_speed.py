@@ -60,10 +60,8 @@ def captions(
     model: TrainedCaptioner, data: list[Example], decoding: Decoding
 ) -> list[str]:
     """Return one caption per example."""
-    return [
-        result.candidates[0]
-        for result in model.generate(data, decoding, range(len(data)))
-    ]  # type: ignore[union-attr]
+    results: Any = model.generate(data, decoding, range(len(data)))
+    return [result.candidates[0] for result in results]
 
 
 def make_table(

@@ -212,9 +212,8 @@ def _ranges_without_effect(
         elif isinstance(node, ast.JoinedStr | ast.Raise) or _is_for_types(node):
             ranges.append(node)
 
-    return [
-        ((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in ranges
-    ]  # type: ignore[attr-defined]
+    found: list[Any] = [*ranges]
+    return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in found]
 
 
 def _is_for_types(node: ast.AST) -> bool:
