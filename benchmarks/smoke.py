@@ -84,7 +84,7 @@ BENCHMARKS = {
     "promises": Smoke("intervals-shares"),
     "remarks": Smoke("--texts 1", (DATA,)),
     "report": Smoke("--examples 10 --models 2 --candidates 2", (CHROMIUM,)),
-    "reward": Smoke(needs=(DATA,), rows=400),
+    "reward": Smoke(needs=(DATA,), rows=624),
     "same": Smoke(left_out="trains a language model for half an hour"),
     "scale": Smoke("--examples 50 --only growth", (DATA,)),
     "score_page": Smoke("--repeats 1", (CHROMIUM, WASM)),
