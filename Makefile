@@ -7,7 +7,7 @@ KERNELS := $(VENV)/.kernels
 KERNEL_FILES := kernels/editable/CMakeLists.txt $(shell find kernels -path kernels/build -prune -o -path kernels/editable -prune -o \
   -path kernels/js -prune -o -path kernels/caption_kernels/browser -prune -o -path kernels/wasm -prune -o -type f -not -name '*.so' -not -path '*/__pycache__/*' -print)
 
-.PHONY: help demo figures picture gallery test pytest doctests test-slow test-bits docs package sbom fuzz soak mutants kernel-mutants sanitize stub lint setup browser vendor wasm clean
+.PHONY: help demo figures picture gallery test pytest doctests test-slow test-bits docs package sbom fuzz soak benchmarks-smoke mutants kernel-mutants sanitize stub lint setup browser vendor wasm clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -26,6 +26,7 @@ help:
 	@echo "  make test-bits       the tests of equal digits, as other processors compute"
 	@echo "  make fuzz MINUTES=10 fuzz readers, metrics, servers and what is printed"
 	@echo "  make soak MINUTES=10 kill, starve, tear and swap runs under all verbs; the next command must have the same results"
+	@echo "  make benchmarks-smoke  run every benchmark with tiny input"
 	@echo "  make mutants         test the tests with changes of the sources"
 	@echo "  make kernel-mutants  test the tests of the C++ kernels with 200 changes"
 	@echo "  make sanitize        run the C++ kernels under the sanitizers"
@@ -81,7 +82,7 @@ gallery: $(SETUP) browser
 
 # The stub of the extension, committed beside it; tests/kernels/test_stub.py compares.
 stub: $(KERNELS)
-	@$(BIN)/python kernels/make_stub.py
+	@$(BIN)/python kernels/generators/make_stub.py
 	@touch $(KERNELS)
 
 lint: $(SETUP)
@@ -160,6 +161,10 @@ fuzz: $(SETUP)
 # Disturbs commands for MINUTES and compares what the next one finds with an undisturbed directory; fails below 30 histories a minute.
 soak: $(SETUP)
 	@$(BIN)/python -m tools.soak.run --minutes $(MINUTES)
+
+# Every benchmark with tiny input: each runs to its end, whatever its goals say.
+benchmarks-smoke: $(SETUP)
+	@nice -n 10 $(BIN)/python -m benchmarks.smoke
 
 # Changes the sources, one place at a time, and reports the changes that no test notices.
 mutants: $(SETUP)

@@ -105,6 +105,7 @@ def speeds(seed: int) -> bool:
             None,
         ),
     ]
+
     for name, speed, goal in lines:
         print(f"  {name:<64}{speed:>12,.0f}" + (f"   goal {goal:,}" if goal else ""))
     return all(goal is None or speed >= goal for _, speed, goal in lines)
@@ -145,12 +146,14 @@ def agents_table(games: list[Example], alphas: tuple[float, ...]) -> dict[str, S
         "captioner",
     )
     print(f"  {'speaker, decoding':<24}" + "".join(f"{head:>10}" for head in heads))
+
     model = TrigramModel.of_grammar()
     captioner = A3DS(checkpoint="baseline").speaker
     targets = torch.from_numpy(
         pixels.features().features([game.meta["target_id"] for game in games])
     )
     out = {}
+
     for name in SPEAKERS:
         agents = A3DS(checkpoint=name, listener="rp")
         decodings = {"greedy": Decoding()}
@@ -158,11 +161,13 @@ def agents_table(games: list[Example], alphas: tuple[float, ...]) -> dict[str, S
             f"rsa {a:g}": Decoding("rsa", options={"alpha": a, "proposals": 20})
             for a in alphas
         }
+
         for label, decoding in decodings.items():
             scores, captions, accuracy = score(agents, games, decoding)
             if label == "greedy":
                 out[name] = scores
             summary = scores.summary()
+
             numbers = [summary[column]["mean"] for column in COLUMNS]
             drift = (
                 structural_drift(captions, model),
@@ -172,6 +177,7 @@ def agents_table(games: list[Example], alphas: tuple[float, ...]) -> dict[str, S
                 f"  {name + ', ' + label:<24}"
                 + "".join(f"{x:>10.3f}" for x in (*numbers, accuracy, *drift))
             )
+
     return out
 
 
@@ -201,10 +207,12 @@ def findings(scores: dict[str, Scores]) -> None:
     }
     base = mean["baseline"]
     tuned = [mean["rp"], mean["sp"]]
+
     most = [
         sorted(scene.FACTORS, key=lambda f: -row[f"redundant_{f}"])[:3] for row in tuned
     ]
     optimal = "optimal_discriminativity"
+
     checks = [
         (
             "baseline near the ceiling in discriminativity (> 0.95)",
@@ -240,6 +248,7 @@ def findings(scores: dict[str, Scores]) -> None:
         ("object hue among them", all("object_hue" in names for names in most)),
         ("size among them", all("scale" in names for names in most)),
     ]
+
     print()
     for name, holds in checks:
         print(f"  {'yes' if holds else 'NO ':<4}{name}")

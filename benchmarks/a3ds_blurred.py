@@ -336,6 +336,7 @@ def measure(folder: Path) -> dict[str, Any]:
     scenes = scenes_needed()
     found: list[Baseline] = []
     scores: list[dict[str, float]] = []
+
     for blur in BLURS:
         features = write_features(folder, scenes, *blur)
         agents = folder / f"{blur[0]:g}-{blur[1]:g}"
@@ -355,6 +356,9 @@ def measure(folder: Path) -> dict[str, Any]:
         )
         scores.append(values)
         print(found[-1], flush=True)
+
+    # Agents with the blur whose baseline is nearest to the published one, beside those
+    # without.
     chosen = choose(found)
     runs: list[Run] = []
     for blur in (BLURS[0], chosen[:2]):
@@ -363,6 +367,7 @@ def measure(folder: Path) -> dict[str, Any]:
         for stage in STAGES[1:]:
             train_agent(agents, stage, features)
         runs.append(score_agents(agents, STAGES, features))
+
     size = {
         "images": IMAGES,
         "captions": CAPTIONS,

@@ -102,11 +102,13 @@ def authors_speaker(folder: Path) -> list[dict[str, Any]]:
     """
     source = data_folder() / PREDICTIONS
     rows = read_json_lines(source)
+
     games = folder / "games.jsonl"
     games.write_text(
         "".join(json.dumps(game) + "\n" for game in authors_games(rows)),
         encoding="utf-8",
     )
+
     records = harness.evaluate(
         {
             "task": "a3ds-authors-speaker",
@@ -127,15 +129,18 @@ def authors_speaker(folder: Path) -> list[dict[str, Any]]:
             "bootstrap": {"samples": 1000},
         }
     ).records
+
     texts = [row["prediction"] for row in rows]
     readings = read(texts)
     named = [
         float((readings.masks[:, k] > 0).mean()) for k in range(len(scene.FACTORS))
     ]
+
     out = [
         {"quantity": f"share that names {name}", "value": share, "n": len(rows)}
         for name, share in zip(scene.FACTORS, named)
     ]
+
     unknown = np.array(["unk" in text.lower().split() for text in texts])
     out += [
         {"quantity": "share with unk", "value": float(unknown.mean()), "n": len(rows)},
@@ -145,6 +150,7 @@ def authors_speaker(folder: Path) -> list[dict[str, Any]]:
             "n": len(rows),
         },
     ]
+
     return out + [
         {
             "quantity": record.metric,
@@ -292,9 +298,11 @@ def main() -> None:
         "--output", type=Path, default=RESULTS, help="folder of the file"
     )
     options = parser.parse_args()
+
     with tempfile.TemporaryDirectory() as name:
         authors = authors_speaker(Path(name))
     simulated = simulations(options.pairs)
+
     rows = [
         [
             item["quantity"],
@@ -314,6 +322,7 @@ def main() -> None:
         },
         "a3ds-blurred": simulated["table"],
     }
+
     command = "python -m benchmarks.a3ds_speaker" + (
         f" --pairs {options.pairs}" if options.pairs != PAIRS else ""
     )

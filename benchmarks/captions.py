@@ -5,12 +5,13 @@ and the shipped sample.
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.contracts import CaptionSet
 
@@ -22,6 +23,17 @@ REFERENCES = "coco_karpathy_test/references.jsonl.gz"
 CAPTIONERS = "coco_karpathy_test/candidates_where_image.jsonl.gz"
 SAMPLED = "coco_diversity/candidates_10_per_image.jsonl.gz"
 VIDEOS = "msrvtt/references_test.jsonl.gz"
+ROWS = "BENCHMARK_ROWS"
+"""Variable of the environment: how many rows of a file of captions are read, all where
+it is not set.
+"""
+T = TypeVar("T")
+
+
+def take_few(rows: Iterable[T]) -> Iterator[T]:
+    """Yield the rows, or as many of the first as :data:`ROWS` says."""
+    count = os.environ.get(ROWS)
+    return itertools.islice(rows, int(count) if count else None)
 
 
 def find_data_folder() -> Path | None:
@@ -47,10 +59,9 @@ def data_folder() -> Path:
 def read_json_lines(path: Path) -> list[dict[str, Any]]:
     """Return the records of a gzipped JSON Lines file."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+        return [json.loads(line) for line in take_few(lines)]
 
 
-# --------------------------------------------------------------------------- COCO, Karpathy test split
 def references() -> list[list[str]]:
     """Return the references of the 5000 images, five each."""
     return [
@@ -108,31 +119,6 @@ def sampled_sets() -> list[CaptionSet]:
     ]
 
 
-# --------------------------------------------------------------------------- other captions
-def video_sets() -> list[CaptionSet]:
-    """Return ten references against the other ten, of the 2990 MSR-VTT test videos."""
-    rows = read_json_lines(data_folder() / VIDEOS)
-    return [
-        CaptionSet(
-            row["video_id"],
-            tuple(row["references"][:10]),
-            tuple(row["references"][10:20]),
-        )
-        for row in rows
-    ]
-
-
-def human_captions() -> list[str]:
-    """Return all references of the COCO Karpathy test split and of COCO val2017."""
-    files = [REFERENCES, "coco_val2017/references.jsonl.gz"]
-    return [
-        text
-        for file in files
-        for row in read_json_lines(data_folder() / file)
-        for text in row["references"]
-    ]
-
-
 def shipped_sets(limit: int | None = None) -> list[CaptionSet]:
     """Return sets of the shipped sample: five captions of a scene and five of the next
     one against the scene's other five.
@@ -159,7 +145,6 @@ def shipped_sets(limit: int | None = None) -> list[CaptionSet]:
     return sets[:limit]
 
 
-# --------------------------------------------------------------------------- texts
 def plain_words(text: str) -> str:
     """Return lower-case words of letters, digits and apostrophes: tokens for
     comparisons without the PTB tokeniser.
@@ -178,14 +163,12 @@ def strings(value: Any) -> Iterator[str]:
     """
     if isinstance(value, str):
         yield value
-    for item in (
-        value.values()
-        if isinstance(value, dict)
-        else value
-        if isinstance(value, list)
-        else ()
-    ):
-        yield from strings(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from strings(item)
 
 
 def records_of(path: Path) -> Iterator[Any]:
@@ -193,7 +176,7 @@ def records_of(path: Path) -> Iterator[Any]:
     lines of any other file.
     """
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
-        for line in lines:
+        for line in take_few(lines):
             yield (
                 json.loads(line)
                 if path.name.endswith(".jsonl.gz")

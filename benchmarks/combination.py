@@ -48,7 +48,6 @@ Test = Callable[[np.ndarray], np.ndarray]
 """Ranks k of p = k / M, shape (R, N) -> rejection at ALPHA, bool, shape (R,)."""
 
 
-# --------------------------------------------------------------------------- simulated p-values
 def ranks(numbers: np.ndarray, n: int, condition: str, *, every: bool) -> np.ndarray:
     """Return k = M p for numbers (B, N): of the observed labels, shape (B,), or of
     every relabeling, shape (B, M).
@@ -101,7 +100,6 @@ def shifted_runs(
     )
 
 
-# --------------------------------------------------------------------------- combinations
 def combinations(
     rng: np.random.Generator, total: int, examples: int
 ) -> dict[str, Test]:
@@ -207,10 +205,12 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
+
     rows = table_rows(args.runs, args.examples, args.seed)
     print(
         f"{'':24}{'design':>8}{'N':>6}" + "".join(f"{name:>10}" for name in rows[0][3])
     )
+
     for quantity, design, examples, shares in sorted(
         rows, key=lambda row: ("size" not in row[0], row[0])
     ):
@@ -218,17 +218,20 @@ def main() -> int:
             f"{quantity:24}{design:>8}{examples:>6}"
             + "".join(f"{share:10.3f}" for share in shares.values())
         )
+
     rng = np.random.default_rng(args.seed)
     p = rng.integers(1, 3004, 5000) / 3003
     floors = np.full(5000, 1 / 3003)
     combine.log_calibrated_p(p[:10], floors[:10])
     seconds, _ = timed(lambda: combine.calibrated_p(p, floors))
+
     sizes = {
         quantity: [row[3]["F. exact"] for row in rows if row[0] == quantity]
         for quantity, *_ in rows
     }
     level = max(abs(share - ALPHA) for share in sizes["size, no ties"])
     tied = max(sizes["size, ties"] + sizes["size, mirrored"])
+
     print(
         "\nFisher, exact discrete null: largest difference of the size from "
         f"{ALPHA}: {level:.4f} (goal {TOLERANCE});"
@@ -237,6 +240,7 @@ def main() -> int:
         f"largest size with ties {tied:.4f} (goal {ALPHA + TOLERANCE}); "
         f"5000 examples in {seconds:.3f} s (goal {GOAL_SECONDS} s)"
     )
+
     return int(level > TOLERANCE or tied > ALPHA + TOLERANCE or seconds > GOAL_SECONDS)
 
 

@@ -1,15 +1,16 @@
 """Paired tests of systems: agreement with sacreBLEU,
 size under the null hypothesis, and speed.
 
-    python -m benchmarks.compare [--examples 5000] [--draws 10000] [--runs 4000] [--seed
-    0]
+    python -m benchmarks.compare [--examples 5000] [--draws 10000] [--runs 4000]
+    [--seed 0]
 
 *Agreement*: BLEU and corpus chrF of two systems by sacreBLEU's paired tests and by the
 harness. BLEU is the metric ``bleu`` on the texts as they are tokenised; chrF has
 sacreBLEU's own statistics, reduced by the harness. The p-values of approximate
 randomisation have one definition. sacreBLEU's bootstrap compares |d| - mean |d| with
 |D|, which is one-sided for systems that differ clearly; the harness compares
-|d - mean d| with |D| (Riezler & Maxwell, 2005). Both are printed from the harness's resamples.
+|d - mean d| with |D| (Riezler & Maxwell, 2005). Both are printed from the harness's
+resamples.
 
 *Size*: share of null runs with p <= 0.05, where both systems have one distribution:
 BLEU-4 and the mean of ROUGE-L over 200 captions.
@@ -29,14 +30,12 @@ import argparse
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
-from sacrebleu.significance import _paired_ar_test, _paired_bs_test
 
 from benchmarks.captions import (
     find_data_folder,
@@ -44,9 +43,10 @@ from benchmarks.captions import (
     references,
     shipped_sets,
 )
+from benchmarks.compare_sacrebleu import Borrowed, one_sided, sacrebleu_tests
 from benchmarks.timing import timed
 from harness.analysis.paired_family import PairedMetric, SystemData, paired_tests
-from harness.contracts import CaptionSet, MeanMetric, Metric, MetricSpec
+from harness.contracts import CaptionSet, Metric
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
@@ -83,7 +83,6 @@ def check(name: str, holds: bool) -> str:
     return "ok" if holds else "MISSED"
 
 
-# --------------------------------------------------------------------------- data
 def systems_of(count: int) -> tuple[str, list[list[CaptionSet]]]:
     """Return the source of the captions, and the caption sets of five systems on the
     same ``count`` examples.
@@ -117,84 +116,6 @@ def statistics(
     return SystemData(scored.stats, scored.per_example(metric))
 
 
-# --------------------------------------------------------------------------- agreement
-class Borrowed(MeanMetric):
-    """A sacreBLEU metric: its statistics as addends, its formula applied to sums."""
-
-    def __init__(self, *, scorer: Any) -> None:
-        self.scorer = scorer
-        self.spec = MetricSpec(type(scorer).__name__.lower(), True, "corpus")
-
-    def summands(self, stats: np.ndarray) -> np.ndarray:
-        return stats
-
-    def of_sums(self, sums: np.ndarray) -> np.ndarray:
-        rows = sums.reshape(-1, sums.shape[-1])
-        values = [
-            self.scorer._compute_score_from_stats(row.tolist()).score for row in rows
-        ]
-        return np.array(values).reshape(sums.shape[:-1])
-
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        values = self.of_sums(
-            (np.ones((1, len(stats))) if weights is None else weights) @ stats
-        )
-        return float(values[0]) if weights is None else values
-
-
-@dataclass(frozen=True)
-class Theirs:
-    """Numbers of sacreBLEU for one pair."""
-
-    difference: float
-    p_randomisation: float
-    p_bootstrap: float
-    seconds_bootstrap: float
-
-
-def sacrebleu_tests(
-    scorer: Any, sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int
-) -> tuple[Theirs, list[np.ndarray]]:
-    """Return sacreBLEU's tests of two systems, and its statistics of both."""
-    texts = [[item.candidates[0] for item in own] for own in sets]
-    most = max(len(item.references) for item in sets[0])
-    by_position: Any = [
-        [item.references[k] if k < len(item.references) else None for item in sets[0]]
-        for k in range(most)
-    ]
-    stats = [
-        np.array(scorer._extract_corpus_statistics(own, by_position), dtype=float)
-        for own in texts
-    ]
-    values = [scorer._aggregate_and_compute(own.tolist()).score for own in stats]
-    # its extraction is not timed
-    scorer._extract_corpus_statistics = lambda hypotheses, _: stats[1].tolist()
-    information = {"x": (stats[0], type("Baseline", (), {"score": values[0]})())}
-    seconds, (_, outcome) = timed(
-        lambda: _paired_bs_test(
-            information, "other", texts[1], by_position, {"x": scorer}, draws, seed=seed
-        )  # type: ignore[arg-type]
-    )
-    _, randomised = _paired_ar_test(
-        information, "other", texts[1], by_position, {"x": scorer}, draws, seed=seed
-    )  # type: ignore[arg-type]
-    del scorer._extract_corpus_statistics
-    return Theirs(
-        values[0] - values[1],
-        float(randomised["x"].p_value or 0),
-        float(outcome["x"].p_value or 0),
-        seconds,
-    ), stats
-
-
-def one_sided(draws: np.ndarray, observed: float) -> float:
-    """Return the bootstrap p-value by sacreBLEU's definition from differences
-    (draws,).
-    """
-    sizes = np.abs(draws)
-    return float((1 + np.sum(sizes - sizes.mean() > abs(observed))) / (1 + len(draws)))
-
-
 def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> float:
     """Print sacreBLEU's and our numbers for one pair;
     return the seconds of its bootstrap on BLEU.
@@ -206,10 +127,12 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
         f"{'':6} {'difference':>24} {'relative error':>14} {'p random.':>18} "
         f"{'p bootstrap':>18} {'ours':>8}"
     )
+
     n = len(sets[0])
     seconds = 0.0
     ours: Any = current().create("metrics", "bleu", {"n": 4, "tokenizer": "none"})
     tokenised = [_tokenised(own) for own in (sets[0], sets[4])]
+
     for name, scorer, metric in (
         ("BLEU", BLEU(tokenize="none", smooth_method="none", force=True), ours),
         ("chrF", CHRF(), None),
@@ -222,11 +145,15 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
             seconds = theirs.seconds_bootstrap
             features = FeatureCache([item.references for item in tokenised[0]])
             data = [statistics(metric, own, features) for own in tokenised]
+
         family = DrawFamily(n, draws, seed)
         scale = 100.0 if metric is not None else 1.0
         (result,) = paired_tests([PairedMetric(ours_metric, *data)], family)
         assert result.reported is not None
         reported = result.reported
+
+        # sacreBLEU's p-value of the bootstrap is one-sided: it is computed from our
+        # resamples.
         rows = [
             ours_metric.summands(own.stats)
             for own in data
@@ -237,9 +164,12 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
             for own in rows
         ]
         one = one_sided(scale * (resampled[0] - resampled[1]), theirs.difference)
+
         error = abs(scale * reported.difference - theirs.difference) / max(
             abs(theirs.difference), 1e-300
         )
+
+        # Two Monte Carlo estimates of one number differ by their errors alone.
         near = [
             abs(x - y) <= 4 * math.sqrt(2 * max(y * (1 - y), 1 / draws) / draws)
             for x, y in (
@@ -247,6 +177,7 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
                 (one, theirs.p_bootstrap),
             )
         ]
+
         marks = (
             check(f"{name} difference", error <= 1e-12),
             check(f"{name} p", all(near)),
@@ -276,7 +207,6 @@ def _tokenised(sets: Sequence[CaptionSet]) -> list[CaptionSet]:
     ]
 
 
-# --------------------------------------------------------------------------- size
 def size(sets: Sequence[Sequence[CaptionSet]], runs: int, seed: int) -> None:
     """Print the share of null runs with p <= 0.05."""
     print(
@@ -308,13 +238,13 @@ def size(sets: Sequence[Sequence[CaptionSet]], runs: int, seed: int) -> None:
             )
 
 
-# --------------------------------------------------------------------------- speed
 def speed(
     sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int, theirs: float
 ) -> None:
     """Print the seconds of all pairs and metrics,
     and the ratio to sacreBLEU for BLEU.
     """
+
     features = FeatureCache([item.references for item in sets[0]])
     metrics: list[Any] = [
         current().create("metrics", name, parameters) for name, parameters in METRICS
@@ -326,6 +256,7 @@ def speed(
         for i, j in combinations(range(len(sets)), 2)
     ]
     n = len(sets[0])
+
     seconds, _ = timed(lambda: list(paired_tests(items, DrawFamily(n, draws, seed))))
     print(
         f"\nSpeed: {len(items) // len(metrics)} pairs x {len(metrics)} metrics x "
@@ -335,6 +266,7 @@ def speed(
         f"  harness, both tests and sign tests   {seconds:8.2f} s  "
         f"{check('seconds', seconds < SPEED_GOAL)} (goal {SPEED_GOAL:.0f} s)"
     )
+
     bleu = [item for item in items if item.metric is metrics[3]]
     own, _ = timed(lambda: list(paired_tests(bleu, DrawFamily(n, draws, seed))))
     each = own / len(bleu)
@@ -345,6 +277,7 @@ def speed(
         f"  harness, all tests, BLEU, a pair of {len(bleu)} {each:6.3f} s  ratio "
         f"{ratio:.0f}  {mark} (goal {RATIO_GOAL:.0f})"
     )
+
     alone, _ = timed(lambda: list(paired_tests(bleu[:1], DrawFamily(n, draws, seed))))
     print(
         f"  harness, all tests, BLEU, one pair   {alone:8.2f} s  ratio "

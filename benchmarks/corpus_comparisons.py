@@ -3,21 +3,20 @@ jackknife's p-values beside those of exchanges.
 
     python -m benchmarks.corpus_comparisons [--systems 13] [--pairs 8]
 
-Needs the captions of 12 captioners and a person on 5,000 COCO images under
-``HARNESS_SHARED`` (default ``../shared``).
+Needs the captions of 12 captioners and a person on 5,000 COCO images (see
+:mod:`benchmarks.captions`).
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
-import os
 import tempfile
 import time
 from pathlib import Path
 from unittest import mock
 
+from benchmarks.captions import CAPTIONERS, REFERENCES, data_folder, read_json_lines
 from harness import api
 from harness.analysis import paired_family
 from harness.analysis.compare import compare_pairs
@@ -67,18 +66,9 @@ def main() -> None:
         help="pairs whose p-values are compared (default: 8)",
     )
     args = parser.parse_args()
-    folder = Path(
-        os.environ.get("HARNESS_SHARED", "../shared"), "data", "coco_karpathy_test"
-    )
-    rows, references = (
-        [
-            json.loads(line)
-            for line in gzip.decompress(
-                (folder / f"{name}.jsonl.gz").read_bytes()
-            ).splitlines()
-        ]
-        for name in ("candidates_where_image", "references")
-    )
+
+    rows = read_json_lines(data_folder() / CAPTIONERS)
+    references = read_json_lines(data_folder() / REFERENCES)
     with tempfile.TemporaryDirectory() as temporary:
         names = list(rows[0]["candidates"])[: args.systems]
         files = [Path(temporary, f"{name}.json") for name in names]
@@ -94,12 +84,14 @@ def main() -> None:
                 {str(row["image_id"]): row["references"][1:] for row in references}
             )
         )
+
         run = api.score_files(
             [str(file) for file in files],
             f"{temporary}/references.json",
             METRICS,
             show=True,
         )
+
         side = ComparedRun(run, name="run")
         compared = pairs([side])
         start = time.perf_counter()
@@ -110,6 +102,7 @@ def main() -> None:
             f"{time.perf_counter() - start:.0f} s, "
             f"{time.process_time() - cpu:.0f} CPU s"
         )
+
         print(f"{'metric':12}{'pair':24}{'jackknife p':>12}{'exchange p':>12}")
         same = 0
         chosen = [
@@ -117,15 +110,17 @@ def main() -> None:
             for pair in compared
             if (pair.a.model, pair.b.model) in SIMILAR[: args.pairs]
         ]
+
+        # A limit above the number of images makes all comparisons exchanges.
         jackknife = compare_pairs(chosen, metrics=JACKKNIFED)
         with mock.patch.object(paired_family, "JACKKNIFED", len(rows) + 1):
             exchange = compare_pairs(chosen, metrics=JACKKNIFED)
+
         for one, other in zip(jackknife, exchange):
             assert one.p_value is not None and other.p_value is not None
             same += (one.p_value <= 0.05) == (other.p_value <= 0.05)
-            print(
-                f"{one.metric:12}{f'{one.system_a} {one.system_b}':24}{one.p_value:12.4f}{other.p_value:12.4f}"
-            )
+            pair = f"{one.system_a} {one.system_b}"
+            print(f"{one.metric:12}{pair:24}{one.p_value:12.4f}{other.p_value:12.4f}")
         print(f"{same} of {len(jackknife)} verdicts at level .05 are the same")
 
 

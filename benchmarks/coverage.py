@@ -112,6 +112,7 @@ def main() -> int:
         "--strict", action="store_true", help="exit with 1 where a goal is missed"
     )
     options = parser.parse_args()
+
     cases = [
         k
         for k, case in enumerate(CASES)
@@ -120,12 +121,14 @@ def main() -> int:
     os.environ.update(
         OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", CAPTION_KERNELS_THREADS="1"
     )
+
     started = time.perf_counter()
     print(
         f"{'metric':34} {'n':>5} {'coverage':>8} {'MC s.e.':>8} {'median width':>13} "
         f"{'runs':>5}",
         flush=True,
     )
+
     misses = 0
     silent: dict[str, str] = {}
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
@@ -136,6 +139,7 @@ def main() -> int:
             # the slow ones start first
             for case in sorted(cases, key=lambda case: not CASES[case].of_size)
         }
+
         for case in cases:
             for cell in futures[case].result():
                 if not cell.printed:
@@ -153,6 +157,7 @@ def main() -> int:
                     flush=True,
                 )
                 misses += cell.mark == "MISS"
+
     _print_rest([CASES[case] for case in cases], silent, bool(options.metrics))
     print(
         f"\n{misses} goals missed by more than two standard errors; "
@@ -182,8 +187,9 @@ def _print_rest(cases: list[Case], silent: dict[str, str], selected: bool) -> No
         for entry in current().entries("metrics")
         if entry.provider == "harness" and entry.name not in known
     }
-    for name, reason in {} if selected else {**NOT_RUN, **unknown}.items():
-        print(f"not run: {name}: {reason}")
+    if not selected:
+        for name, reason in {**NOT_RUN, **unknown}.items():
+            print(f"not run: {name}: {reason}")
 
 
 def simulate(case: Case, sizes: tuple[int, ...], replications: int) -> list[Cell]:

@@ -31,6 +31,33 @@ PREGEN = (
     "max_mean_prob_none",
 )
 """Pre-gen metrics, one or two of each aggregation of images."""
+FREQUENCIES = "document frequencies of the population"
+LIKE_ROUGE = "the mean of scores per example, as rouge"
+NOT_RUN: Mapping[str, str] = {
+    "bleu": "as bleu4",
+    "spice": f"needs SPICE's Java program; {LIKE_ROUGE}",
+    "bertscore": f"needs the weights of a language model; {LIKE_ROUGE}",
+    "clipscore": f"needs the weights of CLIP and images; {LIKE_ROUGE}",
+    "refclipscore": f"needs the weights of CLIP and images; {LIKE_ROUGE}",
+    "pac-score": f"needs the weights of CLIP and images; {LIKE_ROUGE}",
+    "ref-pac-score": f"needs the weights of CLIP and images; {LIKE_ROUGE}",
+    "object-match": f"needs the weights of an embedding of words; {LIKE_ROUGE}",
+    "spider": f"needs SPICE's Java program; {LIKE_ROUGE}",
+    "spider-max": f"needs SPICE's Java program; {LIKE_ROUGE}",
+    "sari": f"needs sources; {LIKE_ROUGE}",
+    "clair": f"needs a judge; {LIKE_ROUGE}",
+    "rubric": f"needs a judge; {LIKE_ROUGE}",
+    "fleur": f"needs a judge; {LIKE_ROUGE}",
+    "win-rate": f"needs a judge; {LIKE_ROUGE}",
+    "perplexity": "one of its columns is a metric of pregen, "
+    "the other a ratio of sums of token scores",
+    "choice": "needs scores of options; a share with Wilson's interval, as novelty",
+    "poll": "needs scores of answers; shares with Wilson's interval, as novelty, "
+    "and ratios of counts, as distinct",
+    "text-space": "prints no interval: its number is exact",
+    "text-space-qdisc": "prints no interval: its number is exact",
+}
+"""Metrics that are not simulated: registered name -> reason."""
 
 
 class Keywords:
@@ -113,7 +140,6 @@ class Case(NamedTuple):
     """
 
 
-FREQUENCIES = "document frequencies of the population"
 WORDS = WordSums()
 CASES: tuple[Case, ...] = (
     *(
@@ -222,40 +248,8 @@ CASES: tuple[Case, ...] = (
     Case("qdisc", "single"),
 )
 """All simulated metrics; the last ones print no interval."""
-NOT_RUN: Mapping[str, str] = {
-    "bleu": "as bleu4",
-    "spice": "needs SPICE's Java program; the mean of scores per example, as rouge",
-    "bertscore": "needs the weights of a language model; the mean of scores per example, "
-    "as rouge",
-    "clipscore": "needs the weights of CLIP and images; the mean of scores per example, "
-    "as rouge",
-    "refclipscore": "needs the weights of CLIP and images; the mean of scores per example, "
-    "as rouge",
-    "pac-score": "needs the weights of CLIP and images; the mean of scores per example, "
-    "as rouge",
-    "ref-pac-score": "needs the weights of CLIP and images; the mean of scores per example, "
-    "as rouge",
-    "object-match": "needs the weights of an embedding of words; the mean of scores per example, "
-    "as rouge",
-    "spider": "needs SPICE's Java program; the mean of scores per example, as rouge",
-    "spider-max": "needs SPICE's Java program; the mean of scores per example, as rouge",
-    "sari": "needs sources; the mean of scores per example, as rouge",
-    "clair": "needs a judge; the mean of scores per example, as rouge",
-    "rubric": "needs a judge; the mean of scores per example, as rouge",
-    "fleur": "needs a judge; the mean of scores per example, as rouge",
-    "win-rate": "needs a judge; the mean of scores per example, as rouge",
-    "perplexity": "one of its columns is a metric of pregen, "
-    "the other a ratio of sums of token scores",
-    "choice": "needs scores of options; a share with Wilson's interval, as novelty",
-    "poll": "needs scores of answers; shares with Wilson's interval, as novelty, "
-    "and ratios of counts, as distinct",
-    "text-space": "prints no interval: its number is exact",
-    "text-space-qdisc": "prints no interval: its number is exact",
-}
-"""Metrics that are not simulated: registered name -> reason."""
 
 
-# --------------------------------------------------------------------------- populations
 @functools.cache
 def caption_population(candidates: int) -> list[CaptionSet]:
     """Return 5000 COCO images with five references and the captions of one captioner,

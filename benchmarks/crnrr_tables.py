@@ -174,6 +174,7 @@ def real_text_tables(runs: Sequence[Run]) -> dict[str, Table]:
     values = by_task(runs)
     published = published_rows("table2")
     rows: list[list[str]] = []
+
     for task, (title, corpus) in CORPORA.items():
         rows.append([f"**{title}**", *[""] * len(MEASURES)])
         for (short, pair), n in itertools.product(PAIRS.items(), ORDERS):
@@ -349,6 +350,7 @@ def curve_tables(runs: Sequence[Run]) -> dict[str, Table]:
                 f"{bound:.4f}",
             ]
         )
+
     along = [
         [
             name,
@@ -359,6 +361,7 @@ def curve_tables(runs: Sequence[Run]) -> dict[str, Table]:
         ]
         for name in ("BLEU-2", "NSBLEU-2", "CR-2", "NRR-2", "CND-1", "CND-2", "CND-3")
     ]
+
     ranks = [
         [
             f"sigma {sigma}",
@@ -369,6 +372,7 @@ def curve_tables(runs: Sequence[Run]) -> dict[str, Table]:
         ]
         for sigma in ("0.5", "1", "2")
     ]
+
     return {
         "crnrr-figure5": {
             "headers": ["step", *map(str, STEPS), "largest", "published bound"],

@@ -45,46 +45,27 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
-from math import log, sqrt
+from math import sqrt
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import stats as distributions
 
 import harness
 from benchmarks.captions import CAPTIONERS, data_folder, read_json_lines, references
+from benchmarks.decide_data import GRADES, METRICS, Addends, load
+from benchmarks.decide_sequences import check_evidence, is_alarm, running_log_e
 from benchmarks.promises.sequences import find_paths
-from harness.analysis.score_logs import LoggedScore
-from harness.contracts import CaptionSet
-from harness.registry import current
 from harness.registry.display_names import display_name
-from harness.run import score as scoring
-from harness.run.features import FeatureCache
-from harness.run.sequences import finite_bounds, mean_bounds, metric_looks
+from harness.run.sequences import metric_looks
 from harness.run.stopping import BATCH, batches
-from harness.stats.anytime import FIRST_LOOK, FRACTIONS, LEVEL, influences
+from harness.stats.anytime import FIRST_LOOK, LEVEL
 from harness.stats.bounded_mean import BoundedMean
 from harness.stats.one_sided import SkewedMean
 from harness.stats.paired_shares import PairedShares
-from harness.stats.readiness import CARRIERS, count_carriers
 from harness.stats.seeds import derive
 
-METRICS: dict[str, tuple[str, dict[str, Any]]] = {
-    "cider": ("cider", {}),
-    "meteor": ("meteor", {}),
-    "rouge": ("rouge", {}),
-    "bleu4": ("bleu4", {}),
-    "trm": ("trm", {"distance": "rouge"}),
-}
-GRADES = "grades"
-THUMB = "thumb_mscoco/judgments.jsonl.gz"
-FAMILIES = ("init", "pre", "par", "merge")
-"""Captioners of three seeds each, whose captions are the sets of TRM."""
 NULLS = {"swapped": 0.0, "skewed": 0.05, "rare": 0.005}
 """Null -> share of large gains; 0: captions change places."""
 SHARES = {"cider": 0.5, "meteor": 0.6}
@@ -122,242 +103,6 @@ def check(name: str, value: float, goal: float, runs: int = 0) -> str:
     return "ok" if holds else "MISSED"
 
 
-# --------------------------------------------------------------------------- data
-@dataclass(frozen=True)
-class Addends:
-    """A metric with the addends of its systems on the same examples."""
-
-    name: str
-    metric: Any
-    systems: Sequence[np.ndarray]
-    """Addends (N, k) of each system."""
-
-    @cached_property
-    def bound(self) -> float | None:
-        """Largest difference of two scores; None for a metric of the asymptotic
-        sequence.
-        """
-        bounds = mean_bounds(self.metric)
-        return bounds[1] - bounds[0] if bounds else None
-
-    @property
-    def ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first and the last captioner; the people before them are a system of the
-        pairs alone.
-        """
-        return self.systems[
-            1 if len(self.systems) > len(FAMILIES) else 0
-        ], self.systems[-1]
-
-    def value(self, addends: np.ndarray) -> float:
-        """Return the number of addends (B, k)."""
-        return float(self.metric.of_sums(addends.sum(axis=0, keepdims=True))[0])
-
-    def influences_of(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Return the influences (B,) of the examples on the difference."""
-        return influences(self.metric.of_sums, a) - influences(self.metric.of_sums, b)
-
-
-def load(names: Sequence[str], cache: Path) -> list[Addends]:
-    """Return the addends of the metrics, from the cache where it has them."""
-    stored = dict(np.load(cache)) if cache.exists() else {}
-    found: list[Addends] = []
-    for name in names:
-        if name == GRADES:
-            found.append(grades())
-            continue
-        metric: Any = current().create("metrics", METRICS[name][0], METRICS[name][1])
-        if name not in stored:
-            start = time.perf_counter()
-            stored[name] = np.stack(score_systems(metric, sets=name == "trm"))
-            np.savez(cache, **stored)
-            print(
-                f"scored {name}: {stored[name].shape} in "
-                f"{time.perf_counter() - start:.0f} s",
-                flush=True,
-            )
-        found.append(Addends(name, metric, list(stored[name])))
-    return found
-
-
-def grades() -> Addends:
-    """Return the grades of people for five systems of THumB in the place of a judge's:
-    means of scores up to 5, scaled to [0, 1].
-    """
-    systems = [row["systems"] for row in read_json_lines(data_folder() / THUMB)]
-    columns = [
-        np.array([row[name]["human_score"] / 5 for row in systems])
-        for name in sorted(systems[0])
-    ]
-    return Addends(
-        GRADES,
-        LoggedScore("grade of a judge", (0.0, 1.0)),
-        [np.column_stack([c, np.ones(len(c))]) for c in columns],
-    )
-
-
-def score_systems(metric: Any, *, sets: bool) -> list[np.ndarray]:
-    """Return the addends (N, k) of every captioner; ``sets``:
-    of the captioners of one family together.
-    """
-    rows = read_json_lines(data_folder() / CAPTIONERS)
-    texts = references()
-    names = list(rows[0]["candidates"])
-    systems = (
-        [[name for name in names if name.startswith(family)] for family in FAMILIES]
-        if sets
-        else [[name] for name in names]
-    )
-    features = FeatureCache(texts)
-    found = list[np.ndarray]()
-    for system in systems:
-        captions = [
-            CaptionSet(
-                str(k), tuple(row["candidates"][name] for name in system), tuple(own)
-            )
-            for k, (row, own) in enumerate(zip(rows, texts))
-        ]
-        scored = scoring.score(
-            metric, scoring.batches(captions, features), features, None, 0
-        )
-        found.append(
-            np.asarray(metric.summands(np.asarray(scored.stats)), dtype=np.float64)
-        )
-    return found
-
-
-# --------------------------------------------------------------------------- sequences of many runs
-def running_log_e(
-    data: Addends, a: np.ndarray, b: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the logarithm of the evidence against equality after each example, and the
-    z statistic, both (R, n).
-
-    Parameters
-    ----------
-    data : Addends
-        The metric.
-    a, b : ndarray
-        Addends of R runs, shape (R, n, k).
-    """
-    counts = np.arange(1, a.shape[1] + 1)
-    if data.bound is not None:
-        differences = (a - b)[..., 0]
-        sides = [
-            np.cumsum(
-                np.log1p(np.multiply.outer(sign * differences / data.bound, FRACTIONS)),
-                axis=1,
-            )
-            for sign in (1, -1)
-        ]
-        capital = np.maximum(
-            *(np.logaddexp.reduce(side, axis=2) - log(len(FRACTIONS)) for side in sides)
-        )
-        mean = np.cumsum(differences, axis=1) / counts
-        square = np.cumsum(differences**2, axis=1) / counts
-        return capital - log(2), mean / np.sqrt(
-            np.maximum(square - mean**2, 1e-300) / counts
-        )
-    sums = [np.cumsum(side, axis=1) for side in (a, b)]
-    values = [
-        data.metric.of_sums(side.reshape(-1, side.shape[2])).reshape(side.shape[:2])
-        for side in sums
-    ]
-    gradient = np.concatenate(
-        [_gradient(data, sums[0]), -_gradient(data, sums[1])], axis=2
-    )
-    columns = np.concatenate([a, b], axis=2)
-    second = np.cumsum(
-        np.einsum("rni,rnj->rnij", columns, columns, optimize=True), axis=1
-    )
-    mean = np.concatenate(sums, axis=2) / counts[:, None]
-    along = np.einsum("rni,rni->rn", gradient, mean)
-    variance = (
-        np.einsum("rni,rnij,rnj->rn", gradient, second, gradient, optimize=True)
-        / counts
-        - along**2
-    )
-    deviation = counts * np.sqrt(np.maximum(variance, 1e-300))
-    difference = np.nan_to_num(values[0] - values[1])
-    rho = sqrt((-2 * log(LEVEL) + log(-2 * log(LEVEL) + 1)) / FIRST_LOOK)
-    growth = counts * rho**2 + 1
-    log_e = (counts * rho * difference / deviation) ** 2 / (2 * growth) - np.log(
-        growth
-    ) / 2
-    return np.where(counts >= FIRST_LOOK, log_e, 0.0), np.where(
-        counts >= FIRST_LOOK, difference / deviation * np.sqrt(counts), 0.0
-    )
-
-
-def _gradient(data: Addends, sums: np.ndarray) -> np.ndarray:
-    """Return the gradient of the number at sums (R, n, k)."""
-    gradient = np.zeros_like(sums)
-    for column in range(sums.shape[2]):
-        step = np.zeros_like(sums)
-        step[..., column] = 1e-6 * np.maximum(np.abs(sums[..., column]), 1e-9)
-        ends = [
-            data.metric.of_sums(
-                (sums + side * step).reshape(-1, sums.shape[2])
-            ).reshape(sums.shape[:2])
-            for side in (1, -1)
-        ]
-        gradient[..., column] = (ends[0] - ends[1]) / (2 * step[..., column])
-    return np.nan_to_num(gradient)
-
-
-def check_evidence(
-    data: Addends, a: np.ndarray, b: np.ndarray, log_e: np.ndarray
-) -> None:
-    """End the script where the evidence of a run differs from the p-value of the
-    harness.
-    """
-    (look,) = metric_looks(data.metric, a, b, np.ones(len(a)), [len(a)])
-    ours = min(
-        1.0, float(np.exp(-(log_e.max() if data.bound is not None else log_e[-1])))
-    )
-    if data.bound is None and (bounds := finite_bounds(data.metric)) is not None:
-        ours = max(
-            ours,
-            min(
-                1.0,
-                2
-                * float(
-                    np.exp(-len(a) * abs(look.difference) / (bounds[1] - bounds[0]))
-                ),
-            ),
-        )
-    # With fewer carriers the harness takes a larger deviation.
-    is_plain = (
-        data.bound is not None or count_carriers(data.influences_of(a, b)) >= CARRIERS
-    )
-    if (
-        is_plain
-        and not look.waits
-        and not np.isclose(look.p_value, ours, rtol=1e-3, atol=1e-9)
-    ):
-        raise SystemExit(
-            f"{data.name}: p is {look.p_value:g} in the harness and {ours:g} here"
-        )
-
-
-def is_alarm(data: Addends, a: np.ndarray, b: np.ndarray, log_e: np.ndarray) -> bool:
-    """Return whether the sequence of a run ever excludes 0.
-
-    The conditions of an asymptotic sequence only ever raise its p-value: they are asked
-    at the looks with enough evidence alone.
-    """
-    crossed = np.flatnonzero(log_e >= -log(LEVEL)) + 1
-    if data.bound is not None or not len(crossed):
-        return len(crossed) > 0
-    sizes = np.ones(len(a))
-    parts = np.array_split(crossed, -(-len(crossed) // 20))
-    return any(
-        metric_looks(data.metric, a, b, sizes, part.tolist())[-1].p_value <= LEVEL
-        for part in parts
-    )
-
-
-# --------------------------------------------------------------------------- false alarms
 def skewed_population(
     data: Addends, a: np.ndarray, b: np.ndarray, share: float = 0.05
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -377,7 +122,8 @@ def skewed_population(
 
     def weights(losses: int, gained: float) -> np.ndarray:
         found = np.zeros(len(a))
-        found[order[:losses]], found[gains] = (1 - gained) / losses, gained / len(gains)
+        found[order[:losses]] = (1 - gained) / losses
+        found[gains] = gained / len(gains)
         return found
 
     few = 1
@@ -410,9 +156,11 @@ def false_alarms(data: Addends, runs: int, length: int, seed: int) -> None:
             if share
             else (first, last, None)
         )
+
         alarms = 0
         naive = 0
         chunk = max(1, 4_000_000 // (length * max(64, 4 * a.shape[1] ** 2)))
+
         for start in range(0, runs, chunk):
             rows = rng.choice(len(a), (min(chunk, runs - start), length), p=p)
             swap = (
@@ -420,15 +168,18 @@ def false_alarms(data: Addends, runs: int, length: int, seed: int) -> None:
                 if not share
                 else np.zeros((1, 1, 1), dtype=bool)
             )
+
             x = np.where(swap, b[rows], a[rows])
             y = np.where(swap, a[rows], b[rows])
             log_e, z = running_log_e(data, x, y)
             if not start:
                 check_evidence(data, x[0], y[0], log_e[0])
+
             alarms += sum(is_alarm(data, *run) for run in zip(x, y, log_e))
             naive += int(
                 (np.abs(z[:, min(FIRST_LOOK, length) - 1 :]).max(axis=1) > 1.96).sum()
             )
+
         mark = check(f"false alarms {data.name} {null}", alarms / runs, LEVEL, runs)
         name = display_name(data.metric.spec.name)
         print(
@@ -438,7 +189,6 @@ def false_alarms(data: Addends, runs: int, length: int, seed: int) -> None:
         )
 
 
-# --------------------------------------------------------------------------- examples used
 def examples_used(data: Addends, orders: int, seed: int) -> None:
     """Print the share of the examples until the sequences of significant pairs have
     decided, and the wrong directions.
@@ -449,15 +199,18 @@ def examples_used(data: Addends, orders: int, seed: int) -> None:
         min(n, BATCH * batch[-1][1])
         for batch in batches([(k, k + 1) for k in range(-(-n // BATCH))])
     ]
+
     shares = list[float]()
     wrong = 0
     pairs = list(combinations(data.systems, 2))
     significant = 0
+
     for a, b in pairs:
         difference = data.value(a) - data.value(b)
         if abs(difference) <= 1.96 * float(np.std(data.influences_of(a, b))) / sqrt(n):
             continue
         significant += 1
+
         for _ in range(orders):
             order = rng.permutation(n)
             looks = metric_looks(
@@ -466,6 +219,7 @@ def examples_used(data: Addends, orders: int, seed: int) -> None:
             look = next((look for look in looks if look.p_value <= LEVEL), None)
             shares.append((look.n if look else n) / n)
             wrong += look is not None and look.difference * difference < 0
+
     mean = float(np.mean(shares))
     marks = (
         [check(f"examples {data.name}", mean, SHARES[data.name])]
@@ -473,6 +227,7 @@ def examples_used(data: Addends, orders: int, seed: int) -> None:
         else []
     )
     marks.append(check(f"wrong directions {data.name}", wrong / len(shares), WRONG))
+
     decided = float(np.mean(np.array(shares) < 1))
     print(
         f"  {display_name(data.metric.spec.name):12} {significant:3} of {len(pairs)} "
@@ -482,7 +237,6 @@ def examples_used(data: Addends, orders: int, seed: int) -> None:
     )
 
 
-# --------------------------------------------------------------------------- price of the conditions
 def price_of_conditions(runs: int, seed: int) -> None:
     """Print the mean number of examples until a normal difference without a declared
     range is decided, with the conditions and without.
@@ -515,7 +269,6 @@ def price_of_conditions(runs: int, seed: int) -> None:
         )
 
 
-# --------------------------------------------------------------------------- gate
 def smallest_numbers() -> None:
     """Print the smallest numbers of examples at which a version without any change
     passes.
@@ -567,12 +320,14 @@ def gate_size(data: Addends, runs: int, seed: int) -> None:
         truth = sign * (
             data.value(a * weights[:, None]) - data.value(b * weights[:, None])
         )
+
         sample = np.random.default_rng(seed).choice(len(a), 100_000, p=p)
         spread = float(np.std(data.influences_of(a[sample], b[sample])))
         population = gate_mean(data, sign, a[sample[:20_000]], b[sample[:20_000]])
         for n in GATED:
             rng = np.random.default_rng(derive(seed, data.name, kind, n))
             step = 2.4865 * spread / sqrt(n)
+
             counts = np.zeros(6)
             for _ in range(runs):
                 rows = rng.choice(len(a), n, p=p)
@@ -584,6 +339,7 @@ def gate_size(data: Addends, runs: int, seed: int) -> None:
                     - truth
                     + np.array([-step, step])
                 ) / error
+
                 counts += [
                     mean.p_below(truth) <= LEVEL,
                     mean.p_above(truth) <= LEVEL,
@@ -612,7 +368,6 @@ def gate_size(data: Addends, runs: int, seed: int) -> None:
             )
 
 
-# --------------------------------------------------------------------------- overhead
 def overhead(limit: int, repeats: int = 3) -> None:
     """Print the CPU time of a run with a condition that the data never decide, beside
     that of the run without it.
@@ -621,6 +376,7 @@ def overhead(limit: int, repeats: int = 3) -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data.jsonl"
         models = list[object]()
+
         examples = [
             {"id": str(k), "references": own}
             for k, own in enumerate(references()[:limit])
@@ -628,6 +384,7 @@ def overhead(limit: int, repeats: int = 3) -> None:
         data.write_text(
             "".join(json.dumps(item) + "\n" for item in examples), encoding="utf-8"
         )
+
         for name in ("init_1", "merge_3"):
             file = Path(folder) / f"{name}.jsonl"
             lines = [
@@ -637,6 +394,7 @@ def overhead(limit: int, repeats: int = 3) -> None:
             ]
             file.write_text("".join(lines), encoding="utf-8")
             models.append({"predictions": {"label": name, "path": str(file)}})
+
         spec = {
             "task": "overhead",
             "dataset": {"reader": "jsonl", "path": str(data)},
@@ -644,6 +402,7 @@ def overhead(limit: int, repeats: int = 3) -> None:
             "metrics": ["cider", "meteor", "rouge", "bleu4"],
             "bootstrap": {"samples": 0},
         }
+
         seconds: dict[bool, list[float]] = {False: [], True: []}
         harness.evaluate({**spec, "limit": 20})  # imports and tables are loaded once
         for _ in range(repeats):
@@ -660,6 +419,7 @@ def overhead(limit: int, repeats: int = 3) -> None:
                     }
                 )
                 seconds[grows].append(time.process_time() - start)
+
     plain = min(seconds[False])
     grown = min(seconds[True])
     share = grown / plain - 1
@@ -704,6 +464,7 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
+
     metrics = load(args.metrics, args.cache)
     print(
         f"False alarms, looks after every example up to {args.length:,}, "
@@ -711,22 +472,28 @@ def main() -> int:
     )
     for data in metrics:
         false_alarms(data, args.runs, args.length, args.seed)
+
     print(f"\nPrice of the conditions, {args.runs:,} runs")
     price_of_conditions(args.runs, args.seed)
+
     print("\nExamples used by pairs that are significant with all of them")
     for data in metrics:
         examples_used(data, args.orders, args.seed)
+
     print(
         "\nSmallest number of examples at which a version without a change passes "
         "the gate"
     )
     smallest_numbers()
+
     print(f"\nGate, {args.runs:,} runs; goal {LEVEL} at the margin")
     for data in metrics:
         gate_size(data, args.runs, args.seed)
+
     if args.limit:
         print("\nOverhead of --until")
         overhead(args.limit)
+
     print("\nmissed: " + ", ".join(failures) if failures else "\nall goals met")
     return 1 if failures else 0
 

@@ -121,7 +121,6 @@ def clipcap_images(
     )
 
 
-# --------------------------------------------------------------------------- VLP
 @dataclass(frozen=True)
 class Forced:
     """References of some images, and several ways to score them;
@@ -181,6 +180,7 @@ class Forced:
         """
         model = self.model
         words = self.words[rows]
+
         x = model.embed_context(
             self.regions[self.owner[rows]], self.geometry[self.owner[rows]]
         )
@@ -197,8 +197,10 @@ class Forced:
             ],
             dim=1,
         )
+
         history = [x[:, :0]] * model.sizes.bert.layers
         out = []
+
         for t in range(words.shape[1]):
             for index, layer in enumerate(
                 cast("list[Layer]", list(model.bert.encoder.layer))
@@ -213,6 +215,7 @@ class Forced:
                     query, *layer.keys_values(everything), attn_mask=sees
                 )
                 history[index], x = everything[:, :-1], layer(x, mixed)
+
             out.append(model.cls(x[:, -1]))
             places = torch.arange(length + t, length + t + 2, device=x.device)
             x = model.embed_text(torch.cat([words[:, t : t + 1], mask], dim=1), places)
@@ -258,6 +261,7 @@ def vlp(args: argparse.Namespace, device: torch.device) -> None:
             positions=512,
             segments=6,
         )
+
     images = 4
     forced = Forced(
         model=Vlp(VlpSizes(bert=bert)).eval().to(device),
@@ -266,6 +270,7 @@ def vlp(args: argparse.Namespace, device: torch.device) -> None:
         owner=torch.arange(images, device=device).repeat_interleave(5),
         words=torch.randint(200, 5000, (images * 5, 12), device=device),
     )
+
     words = forced.words
     fast = forced.one_pass()
     loops = [
@@ -274,15 +279,18 @@ def vlp(args: argparse.Namespace, device: torch.device) -> None:
         forced.authors_loader_loop,
         forced.plain_loop,
     ]
+
     difference = max(float((fast - loop()).abs().max()) for loop in loops)
     quick, cached, authors, loader = alternately(
         [forced.one_pass, *loops[:3]], device, args.repeats
     )
     (plain,) = alternately([forced.plain_loop], device, 1, warm=False)
+
     print(
         f"VLP, {len(words)} references of {words.shape[1]} pieces, "
         f"{images} images (largest difference of logits {difference:.1e})"
     )
+
     for name, seconds, goal in (
         ("one pass", quick, ""),
         ("loop: step by step, without a cache", plain, " (goal: at least 8)"),

@@ -96,6 +96,7 @@ def cells() -> list[Cell]:
     metrics: dict[str, Metric] = {
         name: current().create("metrics", name) for name in METRICS
     }
+
     data: dict[tuple[str, str], SystemData] = {}
     for system in sorted({name for pair in PAIRS for name in pair}):
         sets = [
@@ -110,12 +111,14 @@ def cells() -> list[Cell]:
             score_sets(list(metrics.values()), sets), metrics.items()
         ):
             data[name, system] = SystemData(scored.stats, scored.per_example(metric))
+
     items = [
         (name, PairedMetric(metrics[name], data[name, a], data[name, b]))
         for name in METRICS
         for a, b in PAIRS
     ]
     tests = paired_tests([item for _, item in items], DrawFamily(len(rows), DRAWS, 0))
+
     found: list[Cell] = []
     for k, ((name, item), outcome) in enumerate(zip(items, tests)):
         assert outcome.reported is not None and outcome.reported.ci95 is not None
@@ -125,6 +128,8 @@ def cells() -> list[Cell]:
             outcome.reported.difference,
             pilot_of(name, item, outcome.reported.ci95),
         )
+
+        # Each cell has the number of images at which its power is nearest to a target.
         powers = [
             (cell.whole.difference_power(cell.difference, size).power or (0.0,))[0]
             for size in SIZES
@@ -132,6 +137,7 @@ def cells() -> list[Cell]:
         cell.examples = SIZES[
             int(np.argmin(np.abs(np.array(powers) - TARGETS[k % len(TARGETS)])))
         ]
+
         found.append(cell)
     return found
 
@@ -155,9 +161,11 @@ def main() -> int:
     parser.add_argument("--pilots", type=int, default=8)
     parser.add_argument("--runs", type=int, default=800)
     options = parser.parse_args()
+
     table = cells()
     rng = np.random.default_rng(11)
     images = len(table[0].item.a.scores)
+
     for size in SIZES:
         members = [cell for cell in table if cell.examples == size]
         for seed in range(options.runs if members else 0):
@@ -169,6 +177,7 @@ def main() -> int:
             for cell, outcome in zip(members, tests):
                 assert outcome.reported is not None
                 cell.significant.append(outcome.reported.p_value <= 0.05)
+
     for size in PILOTS:
         for seed in range(options.pilots):
             items = [
@@ -185,6 +194,7 @@ def main() -> int:
                 cell.predicted.setdefault(size, []).append(
                     pilot_of(cell.metric, item, outcome.reported.ci95)
                 )
+
     achieved = [float(np.mean(cell.significant)) for cell in table]
     print(
         f"{len(table)} cells, achieved power "
@@ -196,6 +206,7 @@ def main() -> int:
         + " ".join(f"{size:6} images: error power detect." for size in PILOTS),
         flush=True,
     )
+
     missed = False
     for name in (*METRICS, "all"):
         text: list[str] = []

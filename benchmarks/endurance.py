@@ -45,7 +45,7 @@ to the end.
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process holds."""
+    """Resources that a process holds."""
 
     files: int
     threads: int
@@ -86,10 +86,12 @@ def write_project(folder: Path) -> Path:
     texts = [
         [" ".join(generator.choices(words, k=7)) for _ in range(4)] for _ in range(12)
     ]
+
     records = [{"id": str(i), "references": item[:3]} for i, item in enumerate(texts)]
     (folder / "data.jsonl").write_text(
         "".join(json.dumps(record) + "\n" for record in records), encoding="utf-8"
     )
+
     spec = {
         "task": "endurance",
         "dataset": {"reader": "jsonl", "path": "data.jsonl"},
@@ -144,10 +146,12 @@ def one_process(spec: Path, folder: Path, minutes: float) -> int:
     """
     generator = random.Random(1)
     usages = list[Usage]()
+
     harness.evaluate(spec, output=folder / "first")
     started = time.perf_counter()
     harness.evaluate(spec, output=folder / "second")  # without the loading of modules
     duration = time.perf_counter() - started
+
     expected = numbers(folder / "first")
     cancelled = different = rounds = 0
     until = time.perf_counter() + 60 * minutes
@@ -161,11 +165,13 @@ def one_process(spec: Path, folder: Path, minutes: float) -> int:
         rounds += 1
         if rounds >= WARM:
             usages.append(Usage.now())
+
     first, last = usages[len(usages) // 4], usages[-1]
     print(
         f"one process: {rounds} runs, {cancelled} interrupted and resumed, "
         f"{different} with other numbers"
     )
+
     grown = 0
     for name, before in asdict(first).items():
         after = asdict(last)[name]
@@ -196,6 +202,7 @@ def many_processes(spec: Path, folder: Path, minutes: float) -> int:
         "--output",
         str(out),
     ]
+
     expected = numbers(folder / "first")
     counts = {"runs": 0, "interrupted": 0, "different": 0, "left": 0, "refused": 0}
     until = time.perf_counter() + 60 * minutes
@@ -212,6 +219,7 @@ def many_processes(spec: Path, folder: Path, minutes: float) -> int:
                 process.send_signal(generator.choice((signal.SIGINT, signal.SIGTERM)))
             counts["interrupted"] += process.wait() != 0
         counts["left"] += _session_lives(process.pid)
+
         done = subprocess.run(command, capture_output=True)
         counts["runs"] += 1
         counts["refused"] += done.returncode != 0
@@ -223,6 +231,7 @@ def many_processes(spec: Path, folder: Path, minutes: float) -> int:
                 if file.suffix == ".tmp" or file.name == ".lock"
             )
         shutil.rmtree(out, ignore_errors=True)
+
     print(
         f"many processes: {counts['runs']} runs, {counts['interrupted']} interrupted "
         f"and resumed, {counts['different']} with other"

@@ -69,17 +69,20 @@ def populations(metrics: list[str]) -> Iterator[Population]:
         ]
         for row in rows
     ]
+
     sets = [
         CaptionSet(str(k), (row["caption"],), tuple(own))
         for k, (row, own) in enumerate(zip(rows, references))
     ]
     images = np.unique([row["file_name"] for row in rows], return_inverse=True)[1]
+
     yield Population(
         "Flickr8k-Expert",
         np.array([row["human_mean"] for row in rows]),
         score(sets, metrics),
         images,
     )
+
     rows = read_json_lines(data_folder() / "thumb_mscoco/judgments.jsonl.gz")
     scored: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for name in rows[0]["systems"]:
@@ -93,6 +96,7 @@ def populations(metrics: list[str]) -> Iterator[Population]:
             score(sets, metrics),
         )
         yield Population(f"THumB {name}", *scored[name], np.arange(len(rows)))
+
     for a, b in combinations(scored, 2):
         yield Population(
             f"THumB {a} - {b}",
@@ -170,11 +174,13 @@ def simulate(
     predictions = population.predictions[:, columns]
     inside = printed = 0
     widths = widths_alone = 0.0
+
     for _ in range(repetitions):
         sample = draw(population, predictions[:, 0], design, share, rng)
         scores = population.human[sample.rows]
         finite = design == "finite"
         labels = np.where(sample.labelled, scores, np.nan)
+
         found = powered_mean(
             labels,
             predictions[sample.rows],
@@ -183,6 +189,9 @@ def simulate(
             strata=sample.strata,
             clusters=sample.clusters,
         )
+
+        # The labels alone are compared at random: a plan by strata or weights needs the
+        # predictor.
         random = (
             np.where(
                 rng.permutation(len(scores)) < sample.labelled.sum(), scores, np.nan
@@ -190,6 +199,7 @@ def simulate(
             if design in ("strata", "weights")
             else labels
         )
+
         alone = powered_mean(
             random,
             predictions[sample.rows],
@@ -199,6 +209,7 @@ def simulate(
         )
         if found.ci95 is None or alone.ci95 is None:
             continue
+
         printed += 1
         inside += found.ci95[0] <= truth <= found.ci95[1]
         widths += found.ci95[1] - found.ci95[0]
@@ -214,6 +225,7 @@ def main() -> int:
     parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--metrics", nargs="+", default=["cider", "meteor", "rouge"])
     options = parser.parse_args()
+
     missed = 0
     outside = 0
     rows = 0
@@ -223,20 +235,18 @@ def main() -> int:
         + " ".join(f"width {share:4.0%}  cov." for share in SHARES),
         flush=True,
     )
+
     for population in populations(options.metrics):
         whole = population.name == "Flickr8k-Expert"
         predictors = {
             **{name: [k] for k, name in enumerate(options.metrics)},
             "all": list(range(len(options.metrics))),
         }
-        for name, columns in (
-            predictors.items()
-            if whole or " - " not in population.name
-            else [("all", predictors["all"])]
-        ):
-            for design in (
-                DESIGNS if whole and name == options.metrics[0] else DESIGNS[:1]
-            ):
+        if " - " in population.name and not whole:
+            predictors = {"all": predictors["all"]}
+        for name, columns in predictors.items():
+            designs = DESIGNS if whole and name == options.metrics[0] else DESIGNS[:1]
+            for design in designs:
                 cells = [
                     simulate(population, columns, design, share, options.repetitions)
                     for share in SHARES
@@ -247,6 +257,7 @@ def main() -> int:
                     not 0.93 - error <= coverage <= 0.97 + error
                     for coverage, _, _ in cells
                 )
+
                 text = "  ".join(
                     f"{width:10.3f} {coverage:5.3f}" for coverage, width, _ in cells
                 )
@@ -256,6 +267,7 @@ def main() -> int:
                         f"{', '.join(f'{printed:.1%}' for *_, printed in cells)})"
                     )
                 print(f"{population.name:34} {name:10} {design:9} {text}", flush=True)
+
     print(
         f"{rows} cells, {outside} with a coverage outside .93 to .97, "
         f"{missed} beyond two standard errors"

@@ -26,7 +26,6 @@ import argparse
 import gzip
 import json
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -37,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.timing import peak_memory
 from harness import api
 from harness.judgments.plan import JudgmentPlan
 from harness.run.finished import Run
@@ -59,7 +59,6 @@ def data_folder() -> Path:
     return Path(os.environ.get("HARNESS_DATA") or shared / "data")
 
 
-# --------------------------------------------------------------------------- agreement beside published values
 def agreement(tasks: list[str]) -> list[str]:
     """Print measured and published values of every judgment set that is there, and
     return the goals that are missed.
@@ -89,14 +88,15 @@ def agreement(tasks: list[str]) -> list[str]:
 def _print_set(name: str, run: Run) -> list[str]:
     missed: list[str] = []
     published_any = False
-    print(
-        f"\n{name}: {run.manifest['data']['examples']} items, "
-        f"{run.records[0].n} judgments"
-    )  # type: ignore[index]
+    data: Any = run.manifest["data"]
+    print(f"\n{name}: {data['examples']} items, {run.records[0].n} judgments")
+
     print(
         "  "
-        f"{'statistic':<22}{'metric':<9}{'measured':>9}{'95 % interval':>17}{'published':>13}{'difference':>12}{'cluster':>9}"
+        f"{'statistic':<22}{'metric':<9}{'measured':>9}{'95 % interval':>17}"
+        f"{'published':>13}{'difference':>12}{'cluster':>9}"
     )
+
     for record in run.records:
         details = record.details or {}
         ends = details.get("published")
@@ -105,19 +105,23 @@ def _print_set(name: str, run: Run) -> list[str]:
             if ends is None
             else [100 * end for end in (ends if isinstance(ends, list) else [ends])]
         )
+
         value = 100 * record.value
         difference = "" if ends is None else _difference(value, ends)
         published = "" if ends is None else "-".join(f"{end:.1f}" for end in ends)
         low, high = record.ci95 or (float("nan"), float("nan"))
+        interval = f"{100 * low:.1f} .. {100 * high:.1f}"
         statistic = (
             f"{record.statistic} {record.group if record.group != 'all' else ''}"
         )
         cluster = details.get("cluster") or ""
+
         print(
             "  "
-            f"{statistic:<22}{record.metric:<9}{value:>9.2f}{f'{100 * low:.1f} .. {100 * high:.1f}':>17}{published:>13}"
-            f"{difference:>12}{cluster:>9}"
+            f"{statistic:<22}{record.metric:<9}{value:>9.2f}{interval:>17}"
+            f"{published:>13}{difference:>12}{cluster:>9}"
         )
+
         if ends is not None:
             published_any = True
             if name in GOALS and abs(float(difference)) > GOALS[name]:
@@ -125,6 +129,7 @@ def _print_set(name: str, run: Run) -> list[str]:
                     f"{name} {record.metric}: {difference} from the published value, "
                     f"goal {GOALS[name]}"
                 )
+
     if not published_any:
         print("  no published values in the task")
     return missed
@@ -136,7 +141,6 @@ def _difference(value: float, ends: list[float]) -> str:
     return f"{value - nearest:+.2f}"
 
 
-# --------------------------------------------------------------------------- a million pairs
 def timing(pairs: int, distinct: bool) -> list[str]:
     """Print the time of a run on judged pairs,
     and return the goal when it is missed.
@@ -144,6 +148,7 @@ def timing(pairs: int, distinct: bool) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.jsonl"
         references = Path(folder) / "references.jsonl"
+
         captions = _real_captions() or _invented_captions()
         written = _write_pairs(path, references, captions, pairs, distinct)
         task = {
@@ -157,12 +162,14 @@ def timing(pairs: int, distinct: bool) -> list[str]:
             "statistics": ["accuracy"],
             "metrics": METRICS,
         }
+
         started = time.perf_counter()
         used = time.process_time()
         run = api.evaluate(task, output=Path(folder) / "run")
         seconds = time.perf_counter() - started
         cpu = time.process_time() - used
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+    memory = peak_memory()
     scoring = sum({record.metric: record.seconds for record in run.records}.values())
     captions_scored = (run.records[0].details or {}).get("captions")
     print(
@@ -174,12 +181,14 @@ def timing(pairs: int, distinct: bool) -> list[str]:
         f"{cpu:.0f} s of processor time, {memory:.1f} GiB at most"
     )
     print(f"  goal: {GOAL_SECONDS:.0f} s for a million pairs")
+
     for record in run.records:
         speed = (captions_scored or 0) / max(record.seconds, 1e-9)
         print(
             f"  {record.metric:<9}{100 * record.value:>7.2f}  {record.seconds:>7.1f} "
             f"s  {speed:>9,.0f} captions/s"
         )
+
     late = seconds > GOAL_SECONDS * max(1.0, written / 1e6)
     return [f"{written:,} pairs took {seconds:.0f} s"] if late else []
 

@@ -30,7 +30,8 @@ if sys.argv[2] == "unchecked":
 cpu, wall = time.process_time(), time.perf_counter()
 lexicon = installed._map_file(Path(sys.argv[1]))
 times = time.process_time() - cpu, time.perf_counter() - wall
-peak = [line for line in open("/proc/self/status") if line.startswith("VmHWM:")]  # ru_maxrss begins with that of the parent
+# What getrusage says begins with the memory of the parent.
+peak = [line for line in open("/proc/self/status") if line.startswith("VmHWM:")]
 print(json.dumps([*times, int(peak[0].split()[1]) / 1024]))
 """
 BUDGET = 0.05

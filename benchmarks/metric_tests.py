@@ -41,24 +41,28 @@ from itertools import product
 import numpy as np
 
 from benchmarks.judgments import data_folder
+from benchmarks.metric_exchanges import (
+    GOOD,
+    Columns,
+    difference_of_items,
+    exchange,
+    leave_out_items,
+)
 from harness import api
 from harness.analysis.difference_power import pilots
-from harness.judgments.pair_credit import correctness
 from harness.judgments.plan import JudgmentPlan
-from harness.judgments.rated_agreement import CORRELATIONS, correlate_groups
+from harness.judgments.rated_agreement import CORRELATIONS
 from harness.judgments.scoring import score_metrics
 from harness.run.execution import Execution
 from harness.rundir.provenance import Provenance
 from harness.stats.correlation import across_systems
 from harness.stats.jackknife import t_test, weights_without_items
 from harness.stats.metric_tests import KendallOfScores, permute_credit, permute_scores
-from harness.stats.weighted_correlation import Detection, Pearson, pairs_within
+from harness.stats.weighted_correlation import Detection, Pearson
 
 DRAWS = 199
 LARGE = 300_000
 SYSTEMS = 8
-GOOD = 3
-"""Grade from which a caption has a positive label."""
 ROWS = ("kendall_b", "kendall_c", "pearson", "spearman", "auc", "average_precision")
 ITEMS = ("kendall_within", "accuracy")
 OF_SYSTEMS = "soft_pairwise_accuracy"
@@ -68,10 +72,16 @@ OF_FEW_STEPS = ("accuracy", OF_SYSTEMS)
 so that a test of level .05 may reject less often.
 """
 STATISTICS = (*ROWS, *ITEMS, OF_SYSTEMS)
-Columns = list[np.ndarray]
+PAIRS = (
+    ("judgments/thumb", "cider", "bleu4"),
+    ("judgments/thumb", "meteor", "bleu4"),
+    ("judgments/thumb", "cider", "meteor"),
+    ("judgments/flickr8k-expert", "meteor", "rouge"),
+    ("judgments/flickr8k-expert", "cider", "meteor"),
+)
+"""Judgment set and two metrics that a number of items is to separate."""
 
 
-# --------------------------------------------------------------------------- simulated judgments
 def draw_judgments(
     rng: np.random.Generator, items: int, captions: int, effect: float, noise: float
 ) -> Columns:
@@ -164,173 +174,6 @@ def whole_set(statistic: str, scores: np.ndarray, human: np.ndarray) -> float:
     return float(Detection(scores, human >= GOOD, statistic)(ones)[0])
 
 
-# --------------------------------------------------------------------------- exchanges
-def exchange(
-    statistic: str, a: np.ndarray, b: np.ndarray, human: np.ndarray, keep: np.ndarray
-) -> np.ndarray:
-    """Return the statistic of ``where(keep, a, b)`` minus that of ``where(keep, b, a)``
-    of each draw, shape (D,).
-
-    Parameters
-    ----------
-    statistic : str
-        One of :data:`ROWS`.
-    a, b, human : ndarray
-        Scores of two metrics and judgments, shape (n,), item by item.
-    keep : ndarray
-        Draws, bool, shape (D, units): units are consecutive rows, as many in each.
-    """
-    kept = keep.astype(np.float32)
-    both = [(kept, 1 - kept), (1 - kept, kept)]
-    rows = len(a) // keep.shape[1]
-    if statistic == "pearson":
-        y = human - human.mean()
-        sums = [
-            np.stack([x, x * x, x * y]).reshape(3, -1, rows).sum(axis=2).T
-            for x in (a, b)
-        ]
-        moments = [(of_a @ sums[0] + of_b @ sums[1]).T for of_a, of_b in both]
-        first, second = (xy / np.sqrt(xx - x * x / len(a)) for x, xx, xy in moments)
-        return (first - second) / np.sqrt((y * y).sum())
-    if statistic in ("spearman", "average_precision"):
-        values = correlate_ranks(statistic, a, b, human, rows, both)
-        return values[0] - values[1]
-    weights = compare(human, human)
-    if statistic == "auc":
-        good = human >= GOOD
-        weights *= good[:, None] ^ good[None, :]
-    blocks = sum_blocks(a, b, rows, weights)
-    forms = [sum_form(blocks, *parts) for parts in both]
-    if statistic == "kendall_b":
-        blocks = sum_blocks(a, b, rows, None)
-        untied = [sum_form(blocks, *parts) for parts in both]
-        return (
-            forms[0] / np.sqrt(untied[0]) - forms[1] / np.sqrt(untied[1])
-        ) / np.sqrt(np.count_nonzero(weights))
-    if statistic == "auc":
-        return (forms[0] - forms[1]) / (2 * np.count_nonzero(weights))
-    classes = len(np.unique(human))
-    return (forms[0] - forms[1]) * classes / (len(a) ** 2 * (classes - 1))
-
-
-def add_units(pairs: np.ndarray, rows: int) -> np.ndarray:
-    """Return the sums of the columns of each unit, shape (n, units),
-    from the signs of pairs (n, units * rows).
-    """
-    return np.add.reduce([pairs[:, k::rows] for k in range(rows)], dtype=np.int32)
-
-
-def compare(x: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Return the signs of the differences of all pairs of x (n,) and z (m,),
-    int8, shape (n, m).
-    """
-    return (x[:, None] > z[None, :]).view(np.int8) - (x[:, None] < z[None, :]).view(
-        np.int8
-    )
-
-
-def sum_blocks(
-    a: np.ndarray, b: np.ndarray, rows: int, weights: np.ndarray | None
-) -> list[np.ndarray]:
-    """Return the sums by units (units, units) of weighted signs of a with a, a with b
-    and b with b; of absolute signs without weights.
-    """
-    blocks: list[np.ndarray] = []
-    for x, z in ((a, a), (a, b), (b, b)):
-        pairs = (
-            (x[:, None] != z[None, :]).view(np.int8)
-            if weights is None
-            else compare(x, z) * weights
-        )
-        blocks.append(add_units(add_units(pairs, rows).T, rows).T.astype(np.float32))
-    return blocks
-
-
-def sum_form(
-    blocks: list[np.ndarray], of_a: np.ndarray, of_b: np.ndarray
-) -> np.ndarray:
-    """Return the sums over all pairs of rows of each draw, shape (D,),
-    from :func:`sum_blocks`.
-    """
-    aa, ab, bb = blocks
-    return ((of_a @ aa + 2 * of_b @ ab.T) * of_a + (of_b @ bb) * of_b).sum(
-        axis=1, dtype=np.float64
-    )
-
-
-def correlate_ranks(
-    statistic: str,
-    a: np.ndarray,
-    b: np.ndarray,
-    human: np.ndarray,
-    rows: int,
-    both: list[tuple[np.ndarray, np.ndarray]],
-) -> list[np.ndarray]:
-    """Return Spearman's rho or average precision of each draw, twice of shape (D,),
-    from the rows above and below each row.
-    """
-
-    def count_rows(
-        members: np.ndarray, pairs_of: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    ) -> list[np.ndarray]:
-        matrices: list[np.ndarray] = []
-        for x in (a, b):
-            for z in (a, b):
-                pairs = pairs_of(x[members], z)
-                matrices.append(add_units(pairs, rows).T.astype(np.float32))
-        aa, ab, ba, bb = matrices
-        unit = members // rows
-        return [
-            np.where(of_a[:, unit] > 0, of_a @ aa + of_b @ ab, of_a @ ba + of_b @ bb)
-            for of_a, of_b in both
-        ]
-
-    if statistic == "spearman":
-        y = compare(human, human).sum(axis=1, dtype=np.float64)
-        ranks = count_rows(np.arange(len(a)), compare)
-        return [
-            (r @ y) / np.sqrt((r**2).sum(axis=1, dtype=np.float64) * (y @ y))
-            for r in ranks
-        ]
-    good = human >= GOOD
-    at_least = [
-        lambda x, z, m=mask: (z[None, :] >= x[:, None]).view(np.int8) * m
-        for mask in (good, np.int8(1))
-    ]
-    hits, seen = (count_rows(np.flatnonzero(good), pairs_of) for pairs_of in at_least)
-    return [(found / total).mean(axis=1) for found, total in zip(hits, seen)]
-
-
-def leave_out_items(a: np.ndarray, human: np.ndarray, rows: int) -> np.ndarray:
-    """Return tau-b of all items and without each one in turn, shape (1 + items,)."""
-    signs = compare(a, a)
-    of_people = compare(human, human)
-    sums: list[np.ndarray] = []
-    for pairs in (signs * of_people, signs * signs, of_people * of_people):
-        block = add_units(add_units(pairs, rows).T, rows).astype(np.float64)
-        sums.append(np.append(0, np.diag(block) - 2 * block.sum(axis=1)) + block.sum())
-    return sums[0] / np.sqrt(sums[1] * sums[2])
-
-
-def difference_of_items(statistic: str, data: Columns, first: int) -> np.ndarray:
-    """Return the difference of two metrics on each item: of its tau-b,
-    or of the credits of its pairs.
-    """
-    item = data[0]
-    human = data[1]
-    scores = data[first : first + 2]
-    items = int(item[-1]) + 1
-    if statistic == "kendall_within":
-        of_a, of_b = (
-            correlate_groups(statistic, x, human, item, items) for x in scores
-        )
-        return of_a - of_b
-    i, j = pairs_within(item)
-    credit = [correctness(x[i] - x[j], human[i] - human[j]) for x in scores]
-    return np.bincount(item[i], np.nan_to_num(credit[0] - credit[1]), minlength=items)
-
-
-# --------------------------------------------------------------------------- p-values
 def p_values(statistic: str, data: Columns, first: int, seed: int) -> dict[str, float]:
     """Return test -> p-value of the metrics in columns first and first + 1."""
     item, human = data[:2]
@@ -384,17 +227,6 @@ def p_values(statistic: str, data: Columns, first: int, seed: int) -> dict[str, 
     return out
 
 
-# --------------------------------------------------------------------------- power
-PAIRS = (
-    ("judgments/thumb", "cider", "bleu4"),
-    ("judgments/thumb", "meteor", "bleu4"),
-    ("judgments/thumb", "cider", "meteor"),
-    ("judgments/flickr8k-expert", "meteor", "rouge"),
-    ("judgments/flickr8k-expert", "cider", "meteor"),
-)
-"""Judgment set and two metrics that a number of items is to separate."""
-
-
 def check_power(runs: int) -> int:
     """Print the power with the numbers of items that are named for two metrics; return
     1 where it is far from .8.
@@ -404,18 +236,22 @@ def check_power(runs: int) -> int:
         with tempfile.TemporaryDirectory() as folder:
             api.evaluate(task, metrics=[first, second], output=folder)
             (pilot,), difference, _ = pilots(folder, [first, second])
+
         needed = int(
             (pilot.difference_power(difference, pilot.examples).needed or (0,))[0]
         )
+
         plan = api.plans(task, metrics=[first, second])[0]
         assert isinstance(plan, JudgmentPlan)
         rows, sets = plan.prepare()
         scored = score_metrics(plan, sets, Execution(Provenance({})), rows.judgments)
         a, b = (metric.scores.scores[rows.rated.caption, 0] for metric in scored)
+
         members = [np.flatnonzero(rows.rated.item == k) for k in range(rows.items)]
         rng = np.random.default_rng(0)
         statistic = plan.spec.statistics[0]
         significant = 0
+
         for draw in range(runs):
             drawn = [members[k] for k in rng.integers(0, rows.items, needed)]
             rows_drawn = np.concatenate(drawn)
@@ -426,6 +262,7 @@ def check_power(runs: int) -> int:
                 if statistic.startswith("kendall")
                 else pearson_of_scores(human)
             )
+
             significant += (
                 permute_scores(
                     of_scores,
@@ -437,6 +274,7 @@ def check_power(runs: int) -> int:
                 )
                 <= 0.05
             )
+
         print(
             f"{task:<28}{first:<8}{second:<8}{needed:>6} items  power "
             f"{significant / runs:.2f}",
@@ -476,15 +314,18 @@ def main() -> int:
         help="image effects of people",
     )
     args = parser.parse_args()
+
     if args.power:
         os.environ.setdefault("HARNESS_DATA", str(data_folder()))
         return check_power(args.runs)
+
     missed = False
     for statistic in args.statistics:
         sizes: dict[str, dict[str, list[float]]] = {
             "exchanged": {},
             "other distributions": {},
         }
+
         for effect, design in product(args.effects, args.designs):
             items, captions = map(int, design.split("x"))
             noise = equal_noise(statistic, effect, captions, items)
@@ -500,6 +341,7 @@ def main() -> int:
                     )
                     for name, p in p_values(statistic, data, first, run).items():
                         rejected[name] = rejected.get(name, 0) + (p <= 0.05)
+
                 print(
                     f"{statistic:<24}{design:<7}effect {effect:g}  {null:<20}", end=""
                 )
@@ -512,6 +354,7 @@ def main() -> int:
                 )
                 for name, count in rejected.items():
                     sizes[null].setdefault(name, []).append(count / args.runs)
+
         for null, of_test in sizes.items():
             used = of_test["jackknife" if statistic in JACKKNIFED else "item"]
             missed |= max(used) > 0.06 or (
@@ -519,6 +362,7 @@ def main() -> int:
                 and statistic not in OF_FEW_STEPS
                 and min(used) < 0.04
             )
+
             cells = [
                 f"{min(v):.3f} to {max(v):.3f}".replace("0.", ".")
                 if (v := of_test.get(name))

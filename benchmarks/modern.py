@@ -211,7 +211,8 @@ def main() -> int:
         late = min(seconds, processor) > goal
         missed += [name] if late else []
         print(
-            f"{name:<24}{seconds:>12.1f}{processor:>10.1f}{tested:>10}{value:>12.4f}{'  goal missed' * late}",
+            f"{name:<24}{seconds:>12.1f}{processor:>10.1f}{tested:>10}{value:>12.4f}"
+            f"{'  goal missed' * late}",
             flush=True,
         )
     return 1 if missed or judge_missed else 0

@@ -52,16 +52,20 @@ KINDS = ("drawn", "definition", "property")
 HEAD = """\
 # The four papers, item by item
 
-Output of `python -m benchmarks.papers --page docs/studies/papers.md`: stored results and the index, nothing is measured (`make docs`
-compares). The published numbers are those of `tasks/harness_tasks/studies/published/`.
-`drawn`: the paper prints no numbers for the figure. `definition`: the item defines or describes a setting. `property`: a statement holds
-or does not. The study pages of this folder have the tables.
+Output of `python -m benchmarks.papers --page docs/studies/papers.md`: stored results
+and the index, nothing is measured (`make docs` compares). The published numbers are
+those of `tasks/harness_tasks/studies/published/`. `drawn`: the paper prints no numbers
+for the figure. `definition`: the item defines or describes a setting. `property`: a
+statement holds or does not. The study pages of this folder have the tables.
 
-A number *agrees* where it is within two standard errors of the published one and its standard error is at most the tolerance of the
-item; it *differs* beyond two standard errors; *cannot tell*: within two standard errors, but the standard error is above the tolerance. An
-item is its worst number. Numbers of stored tables have no standard error: they differ beyond the rounding of the published one and the
-tolerance of the item, which is 0 but for A3DS, whose games are drawn, and ranges where it is outside. The last column is the command that
-shows the cause of a difference, or the experiments that found none.
+A number *agrees* where it is within two standard errors of the published one and its
+standard error is at most the tolerance of the item; it *differs* beyond two standard
+errors; *cannot tell*: within two standard errors, but the standard error is above the
+tolerance. An item is its worst number. Numbers of stored tables have no standard error:
+they differ beyond the rounding of the published one and the tolerance of the item,
+which is 0 but for A3DS, whose games are drawn, and ranges where it is outside. The last
+column is the command that shows the cause of a difference, or the experiments that
+found none.
 """
 STATES = ("agrees", "differs", "cannot tell")
 
@@ -328,10 +332,12 @@ def main() -> None:
         "--page", type=Path, metavar="FILE", help="Markdown page to write"
     )
     args = parser.parse_args()
+
     entries = items()
     if args.page:
         args.page.write_text(page(lines(entries, {})), encoding="utf-8")
         return
+
     measured = computed(entries)
     if args.runs:
         measured |= differences(finished_runs(args.runs))
@@ -340,6 +346,7 @@ def main() -> None:
             print(NO_DATA, file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory() as folder:
             measured |= differences(quick_runs(Path(folder)))
+
     rows = lines(entries, measured)
     width = [max(len(row[k]) for row in rows) for k in range(3)]
     for row in rows:

@@ -130,6 +130,7 @@ def published_cells(run: Run, published_n: int | None) -> Iterator[dict[str, Any
         name, _ = split_quantity(view.metrics[0])
         if name not in NAMES or not isinstance(view.reference, PublishedTable):
             continue
+
         for row, record in itertools.product(view.reference.rows, run.records):
             if view.x == "metric":
                 label = str(lookup(record, str(view.by)))
@@ -137,6 +138,7 @@ def published_cells(run: Run, published_n: int | None) -> Iterator[dict[str, Any
             else:
                 label = f"{name}:{record.metric} {lookup(record, str(view.by))}"
                 column = str(lookup(record, view.x))
+
             value = row.values.get(VARIANTS.get(column, column))
             if (
                 row.task == run.provenance.task
@@ -152,6 +154,7 @@ def published_cells(run: Run, published_n: int | None) -> Iterator[dict[str, Any
                     published_n,
                 )
                 yield variant_of(cell, record.metric) if column in VARIANTS else cell
+
                 if column == "bleu4":
                     tied = tied_bleu_p(system_of(run, record).caption_sets())
                     yield variant_of(
@@ -295,6 +298,7 @@ def tables_of(
         if published_n is None
         else f"error of the difference from {published_n} published examples"
     )
+
     metrics = list(dict.fromkeys(cell["metric"] for cell in cells))
     measured = list(dict.fromkeys(cell["metric"] for cell in cells if "all" in cell))
     rows: dict[tuple[str, str, int], dict[str, dict[str, Any]]] = {}
@@ -302,6 +306,7 @@ def tables_of(
         rows.setdefault((cell["row"], cell["task"], cell["n"]), {})[cell["metric"]] = (
             cell
         )
+
     beside: list[list[str]] = []
     every: list[list[str]] = []
     for (row, task, n), found in rows.items():
@@ -313,6 +318,7 @@ def tables_of(
             ]
         )
         beside.append(["published", *(text(found, m, "published") for m in metrics)])
+
         if any("expected" in cell for cell in found.values()) and "people" in row:
             beside.append(
                 [
@@ -320,6 +326,7 @@ def tables_of(
                     *(text(found, m, "expected", "expected_error") for m in metrics),
                 ]
             )
+
         for name in AGGREGATIONS:
             every.append(
                 [f"{head}: {name}", *(f"{found[m]['all'][name]:.3f}" for m in measured)]
@@ -330,6 +337,7 @@ def tables_of(
                 *(f"{found[m]['calibrated']:.2g}" for m in measured),
             ]
         )
+
     return {
         item: {"headers": ["", *metrics], "rows": beside},
         f"{item}-aggregations": {"headers": ["", *measured], "rows": every},
@@ -365,11 +373,13 @@ def orders() -> dict[str, Any]:
                 for cell in published_cells(run, None)
             }
         )
+
     metrics = list(by_seed[0])
     rows = [
         [f"seed {seed}", *(f"{values[m]:.2f}" for m in metrics)]
         for seed, values in zip(SEEDS, by_seed)
     ]
+
     people: list[list[str]] = []
     for seed in SEEDS:
         (run,) = task_runs(
@@ -382,6 +392,7 @@ def orders() -> dict[str, Any]:
             for values in p.values()
         )
         people.append([f"seed {seed}", *means])
+
     moments: list[list[str]] = []
     for n in (VIDEOS, 300, 1000, 2990):
         # A statistic that does not change when two sets of equal size are exchanged has
@@ -393,6 +404,7 @@ def orders() -> dict[str, Any]:
         moments.append(
             [str(n), *(f"{mean:.2f} ± {error:.2f}" for mean, error in pairs)]
         )
+
     return {
         "command": "python -m benchmarks.papers_results orders",
         "order": same_order(by_seed),
@@ -482,9 +494,9 @@ def main() -> None:
     options = parser.parse_args()
     for item in options.items:
         start = time.process_time()
-        for content in (
-            [OTHERS[item]()] if item in OTHERS else measure(item, options.limit)
-        ):
+        is_alone = item in OTHERS
+        contents = [OTHERS[item]()] if is_alone else measure(item, options.limit)
+        for content in contents:
             write_results(options.output / f"{item}.json", content)  # after each task
         print(f"{item}: {time.process_time() - start:.0f} CPU seconds", flush=True)
 

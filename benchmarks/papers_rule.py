@@ -219,10 +219,12 @@ def read_table(
     stored = json.loads((folder / f"{file}.json").read_text(encoding="utf-8"))[
         "tables"
     ][name]
+
     heads: list[str] = stored["headers"][1:]
     found: list[tuple[str, str, str]] = []
     above: list[tuple[str, Sequence[str]]] = []
     block = ""
+
     for label, *texts in stored["rows"]:
         if label.startswith("**"):
             block = f"; {label.strip('*')}"
@@ -239,6 +241,7 @@ def read_table(
             for head, text in zip(heads, texts):
                 ours, _, theirs = text.partition(" / ")
                 found.append((f"{label}, {head}{block}", ours, theirs or column))
+
     out: list[Cell] = []
     for cell, ours, theirs in found:
         if (
@@ -257,6 +260,7 @@ def read_table(
                     tolerance + printed_rounding(published),
                 )
             )
+
     return out
 
 

@@ -100,6 +100,7 @@ def main() -> int:
         "--output", type=Path, default=RESULTS, help="folder of the file"
     )
     options = parser.parse_args()
+
     rows = {
         name: read_json_lines(data_folder() / file) for name, (file, *_) in SETS.items()
     }
@@ -114,6 +115,7 @@ def main() -> int:
             )
             for name in SETS
         }
+
     shares = {
         name: (p_values <= ALPHA).mean(axis=0) for name, p_values in found.items()
     }
@@ -125,6 +127,7 @@ def main() -> int:
         for kind, each in large.items()
         for seed, row in zip(SEEDS, each)
     ]
+
     tables = {
         "people-shares": {
             "headers": [
@@ -142,6 +145,7 @@ def main() -> int:
             "rows": seeds,
         },
     }
+
     write_results(
         options.output / "people.json",
         {"command": "python -m benchmarks.people", "tables": tables},
@@ -154,6 +158,7 @@ def main() -> int:
         ),
         sep="\n",
     )
+
     return int(
         np.min(large["drawn references"]) <= ALPHA
         or max(map(np.max, shares.values())) > GOAL

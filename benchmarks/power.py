@@ -244,14 +244,17 @@ def report(plan: MetricPlan, effect: float, pilots: int, figures: Figures) -> No
         fresh = trials(caption_sets(FRESH[n + m], n, m, effect, 900 + 20 * n + m), 0, 1)
         fresh.measure([plan], [(n, m)])
         sizes[n, m] = fresh.trials(plan.label)[n, m]
+
     truth = Truth(sizes)
     alone = plan.metric.spec.level == "item"
     need = truth.needed(100 * EXAMPLES)
+
     for seed in range(pilots):
         pilot = trials(caption_sets(EXAMPLES, TEXTS, TEXTS, effect, seed), seed, 3)
         pilot.measure([plan], pilot.fit_sizes())
         extrapolation = pilot.extrapolation(plan.label)
         assert extrapolation is not None
+
         figures.add(
             extrapolation,
             truth,
@@ -261,11 +264,13 @@ def report(plan: MetricPlan, effect: float, pilots: int, figures: Figures) -> No
                 if not (axis == "candidates" and alone)
             ],
         )
+
         row = estimate(extrapolation, "examples", PowerTarget(LEVEL, 0.8))
         if need > EXAMPLES:
             figures.needs.append(
                 (row.low or np.inf) <= max(need, EXAMPLES + 1) <= (row.high or np.inf)
             )
+
     power = "  ".join(
         f"{axis} x{factor} {truth.power(*scaled(axis, factor)):.2f}"
         for axis in ("examples", *AXES)
@@ -298,6 +303,7 @@ def main() -> None:
         help="only this metric (may be repeated)",
     )
     arguments = parser.parse_args()
+
     figures = Figures()
     for effect in arguments.effects:
         for plan in caption_plans(metric_plans(METRICS)):
@@ -307,6 +313,7 @@ def main() -> None:
             ):
                 continue
             report(plan, effect, arguments.pilots, figures)
+
     print("\ncoverage of nominal 95 % intervals")
     for (axis, factor), row in figures.hits.items():
         print(

@@ -90,10 +90,12 @@ def pregen_tables(runs: Sequence[Run]) -> dict[str, Table]:
         *r2_rows("short, from stage 4", correlations([short], 4)),
         *r2_rows("both", correlations(runs)),
     ]
+
     values = {
         (record.model, record.metric): record.value for record in exhaustive.records
     }
     shown = (BEST, PERPLEXITY, "cider", "meteor")
+
     by_stage = [
         [
             f"{name} {stage}",
@@ -102,6 +104,7 @@ def pregen_tables(runs: Sequence[Run]) -> dict[str, Table]:
         for name in ("init", "pre", "par", "merge")
         for stage in STAGES
     ]
+
     return {
         "pregen-r2": {"headers": ["R² over systems", *POSTGEN.values()], "rows": rows},
         "pregen-stages": {

@@ -93,10 +93,10 @@ def main() -> int:
         "remarks on captions beyond marks that stand there: "
         f"{1e4 * doubtful:.3f} per 10,000 (at most {1e4 * RATE:g})"
     )
-    print(
-        "remarks on files: "
-        f"{'those that deserve one' if of_files == DESERVED else f'{of_files}, expected {DESERVED}'}"
-    )
+    deserved = "those that deserve one"
+    if of_files != DESERVED:
+        deserved = f"{of_files}, expected {DESERVED}"
+    print(f"remarks on files: {deserved}")
     return int(doubtful > RATE or of_files != DESERVED)
 
 

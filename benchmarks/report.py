@@ -69,8 +69,10 @@ SORT = """async ([selector, value]) => {
   field.value = value;
   field.dispatchEvent(new Event("change", { bubbles: true }));
   const browser = field.closest("[data-browser]");
-  await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-  while (!browser.querySelector(".row .number")) await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+  const frame = () =>
+    new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+  await frame();
+  while (!browser.querySelector(".row .number")) await frame();
   return performance.now() - start;
 }"""
 
@@ -175,6 +177,7 @@ def browse(page: Path, chromium: str) -> dict[str, float]:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
+
         for _ in range(3):
             view = browser.new_page(viewport={"width": 1400, "height": 900})
             view.goto(page.resolve().as_uri())
@@ -186,12 +189,14 @@ def browse(page: Path, chromium: str) -> dict[str, float]:
                     "performance.getEntriesByName('first-contentful-paint')[0].startTime"
                 )
             )
+
         view = browser.new_page(viewport={"width": 1400, "height": 900})
         view.goto(page.resolve().as_uri() + "#examples")
         start = time.perf_counter()
         view.wait_for_selector("[data-browser][data-ready]", timeout=120_000)
         ready = time.perf_counter() - start
         view.wait_for_timeout(3000)
+
         keys = [
             x
             for word in WORDS
@@ -201,11 +206,13 @@ def browse(page: Path, chromium: str) -> dict[str, float]:
         options = view.eval_on_selector_all(
             ".sorting select option[value^='score']", "all => all.map(x => x.value)"
         )
+
         sorts = [view.evaluate(SORT, [".sorting select", value]) for value in options]
         memory = view.evaluate(
             "performance.memory ? performance.memory.usedJSHeapSize / 1e6 : NaN"
         )
         browser.close()
+
     print(
         f"search ready {ready:.2f} s after opening; script memory {memory:.0f} MB; "
         f"slowest keystroke {max(keys):.0f} ms, "
@@ -231,6 +238,7 @@ def main() -> int:
     )
     parser.add_argument("--keep", type=Path, help="folder for captions, run and page")
     args = parser.parse_args()
+
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
@@ -244,6 +252,7 @@ def main() -> int:
                 f"{args.candidates}: {time.perf_counter() - start:.0f} s"
             )
             (run / "comparisons.json").unlink(missing_ok=True)
+
         page = folder / "report.html"
         first = build(run, page)
         again = build(run, page)
@@ -252,11 +261,13 @@ def main() -> int:
             f"build: first {first[0]:.1f} s ({first[1]:.1f} CPU s), "
             f"again {again[0]:.1f} s ({again[1]:.1f} CPU s)"
         )
+
         chromium = shutil.which("chromium") or shutil.which("google-chrome")
         if chromium is None:
             print("no Chromium on PATH: the page is not timed")
         else:
             figures |= browse(page, chromium)
+
     for name, value in figures.items():
         print(
             f"{name:16} {value:8.2f}   goal "

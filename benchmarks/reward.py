@@ -155,6 +155,7 @@ def report_speed() -> bool:
     tokenised = [tokenizer.tokenize(texts) for texts in references]
     groups = [texts[:GROUP] for texts in captions.sampled_candidates()[:IMAGES]]
     token_texts = [tokenizer.tokenize(texts) for texts in groups]
+
     words = [
         "<end>",
         *dict.fromkeys(
@@ -163,6 +164,7 @@ def report_speed() -> bool:
     ]
     ids = token_array(token_texts, words)
     token: dict[str, Any] = {"decode": words, "end": 0}
+
     rates = {
         "CIDEr-D from ids": reward_rate(
             "ciderd:tokenizer=none", tokenised, ids, GROUP, **token
@@ -173,6 +175,7 @@ def report_speed() -> bool:
             "trm:distance={cider: {tokenizer: none}}", tokenised, ids, 1, **token
         ),
     }
+
     before = {
         "CIDEr-D from text": list_rate("ciderd", references, groups),
         "METEOR from text": list_rate("meteor", references, groups),
@@ -182,6 +185,7 @@ def report_speed() -> bool:
         f"One thread, per CPU second (load {os.getloadavg()[0]:.1f} on "
         f"{os.cpu_count()} cores)"
     )
+
     for name, value in rates.items():
         notes = (
             [f"goal {GOALS[name]:,}: {'met' if value >= GOALS[name] else 'MISSED'}"]
@@ -200,6 +204,7 @@ def report_speed() -> bool:
         )
         print(f"  {name:<45}{value:>12,.0f}   {'; '.join(notes)}")
     print(f"  {'self-critical flow around pycocoevalcap, ids':<45}{scst:>12,.0f}")
+
     return (
         all(rates[name] >= goal for name, goal in GOALS.items())
         and rates["METEOR from text"] >= 3 * before["METEOR from text"]
@@ -221,6 +226,7 @@ def report_attacks() -> bool:
         }
     )
     # two references; three are the true captions
+
     kept = [texts[3:] for texts in references[:ATTACKED]]
     groups = {
         "true captions": [texts[:3] for texts in references[:ATTACKED]],
@@ -232,17 +238,20 @@ def report_attacks() -> bool:
         ],
         "captions of other images": [texts[:3] for texts in references[ATTACKED:]],
     }
+
     print(
         f"Mean over {ATTACKED} images of groups of 3 captions beside 2 references; "
         "* better than true captions"
     )
     print(f"  {'metric':<36}" + "".join(f"{name:>28}" for name in groups))
+
     for text in SETS:
         values = []
         for group in groups.values():
             name, parameters = next(iter(parse_metric(text).items()))
             scores = harness.metric(name, **parameters)(group, kept, bootstrap=0)
             values.append(scores.value)
+
         better = np.greater if scores.higher_is_better else np.less
         cells = [
             f"{value:.3f}{'*' if better(value, values[0]) else ' '}" for value in values
@@ -276,14 +285,17 @@ def report_bias() -> bool:
     logits = np.array([0.3, -0.2, 0.5, 0.0, 1.0, -0.7])
     policy = np.exp(logits) / np.exp(logits).sum()
     chosen = np.array(list(product(range(6), repeat=3)))
+
     reward = harness.reward("mmd:embedding=bow,estimator=unbiased", references)
     term = reward.terms[0]
+
     batch = reward.features.batch(
         [
             CaptionSet("0", tuple(texts[c] for c in row), tuple(references["0"]))
             for row in chosen
         ]
     )
+
     values = -term.metric.per_example(term.metric.stats(batch, reward.features, None))
     credits = term.values(batch, reward.features)
     centred = credits - credits.mean(axis=1, keepdims=True)
@@ -291,11 +303,13 @@ def report_bias() -> bool:
     probabilities = policy[chosen].prod(axis=1)
     scores = np.eye(6)[chosen] - policy
     exact = probabilities @ (values[:, None] * scores.sum(axis=1))
+
     print(
         "Gradient of E[-MMD] of a policy over six captions, sets of 3, "
         "all 216 sets enumerated"
     )
     print(f"  {'exact':<34}" + "".join(f"{value:>9.4f}" for value in exact))
+
     for name, weights in (
         ("credits", credits),
         ("credits less the group mean", centred),
@@ -309,6 +323,7 @@ def report_bias() -> bool:
             + "".join(f"{value:>9.4f}" for value in estimate)
             + f"   error {error:.2g}, cosine {cosine:.4f}"
         )
+
     return bool(
         np.allclose(
             probabilities @ np.einsum("si,siv->sv", credits, scores), exact, atol=1e-10

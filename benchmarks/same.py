@@ -77,7 +77,6 @@ def check(
     return out
 
 
-# --------------------------------------------------------------------------- peers
 def package_values(prompts: Check, kernel: str, draws: np.ndarray) -> np.ndarray:
     """Return the statistic of model-equality-testing 0.0.2 for labels (P, T) of the
     answers of all prompts, shape (P,).
@@ -166,7 +165,6 @@ def p_values(prompts: Check, seed: int) -> dict[str, float]:
     }
 
 
-# --------------------------------------------------------------------------- sections
 def repeat_answers(prompts: Check, rng: np.random.Generator) -> list[Prompt]:
     """Return prompts whose second source repeats the answer before in one of four
     cases, as a cache does.
@@ -229,6 +227,7 @@ def measure_power(pools: dict[str, list[list[str]]], runs: int) -> Section:
     for name in [*list(pools)[1:], "cache repeats 1 of 4"]:
         source = name if name in pools else "the same model again"
         rows: list[dict[str, float]] = []
+
         for run in range(runs):
             prompts = check(pools, source, np.random.default_rng([run, 2]))
             rows.append(
@@ -239,12 +238,14 @@ def measure_power(pools: dict[str, list[list[str]]], runs: int) -> Section:
                     run,
                 )
             )
+
         found = {test: np.array([row[test] for row in rows]) for test in rows[0]}
         null = null or found
         levels = {
             test: max(float(np.quantile(values, ALPHA)), 1e-9)
             for test, values in null.items()
         }
+
         powers = {
             test: float((values <= levels[test]).mean())
             for test, values in found.items()
@@ -252,10 +253,12 @@ def measure_power(pools: dict[str, list[list[str]]], runs: int) -> Section:
         table += [] if table else [[f"power, {runs} runs", *powers]]
         table.append([name, *(f"{share:.2f}" for share in powers.values())])
         print("  ".join(table[-1]), flush=True)
+
         best = max(share for test, share in powers.items() if test != "harness same")
         if null is not found:
             gaps.append(powers["harness same"] - best)
             ratios += [powers["harness same"] / best] if 0.2 <= best <= 0.8 else []
+
     median = float(np.median(ratios)) if ratios else float("nan")
     print(f"smallest difference to the best peer {min(gaps):+.3f} (goal -.05)")
     print(

@@ -46,7 +46,8 @@ _LAUNCHER = """
 import json, os, subprocess, sys
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
 _, status, usage = os.wait4(process.pid, 0)
-print(json.dumps([os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss]))
+seconds = usage.ru_utime + usage.ru_stime
+print(json.dumps([os.waitstatus_to_exitcode(status), seconds, usage.ru_maxrss]))
 """
 """Runs a command from a small process: the peak memory of a process includes that of
 its parent at the fork.
@@ -212,7 +213,6 @@ def folder_bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-# --------------------------------------------------------------------------- sections
 def growth(work: Path, examples: int, distinct: bool = False) -> Iterator[str]:
     """BLEU, ROUGE-L, CIDEr and METEOR with intervals on 1 + 5 captions,
     by the number of examples.
@@ -226,8 +226,10 @@ def growth(work: Path, examples: int, distinct: bool = False) -> Iterator[str]:
             "  chains of the shipped sample have few distinct n-grams, "
             "and memory is too low: set HARNESS_DATA to real captions"
         )
+
     costs: dict[int, Measured] = {}
     sizes = sorted({max(SMALL, examples // 100), max(SMALL, examples // 10), examples})
+
     for size in sizes:
         folder = work / f"growth{size}"
         folder.mkdir()
@@ -237,6 +239,7 @@ def growth(work: Path, examples: int, distinct: bool = False) -> Iterator[str]:
         cost = costs[size] = run(
             "run", str(write_spec(folder, PLAIN)), "--output", str(folder / "run")
         )
+
         disk = folder_bytes(folder / "run") / bytes_of_captions
         yield (
             f"  {size:>9,} examples  {cost.seconds:8.1f} s  "
@@ -245,8 +248,10 @@ def growth(work: Path, examples: int, distinct: bool = False) -> Iterator[str]:
             f"{1 if distinct else 2})  "
             f"disk {disk:4.2f} x the captions (goal 2)"
         )
+
         if size != examples:
             shutil.rmtree(folder)
+
     if len(sizes) > 1:
         ratio = (costs[sizes[-1]].seconds / sizes[-1]) / (
             costs[sizes[-2]].seconds / sizes[-2]
@@ -315,12 +320,14 @@ def digits(work: Path, examples: int) -> Iterator[str]:
         f"digits of {SMALL:,} examples, 5 + 5 captions, "
         "five metrics with exact p-values"
     )
+
     folder = work / "digits"
     folder.mkdir()
     write_data(folder, SMALL, 5)
     metrics = [*PLAIN, {"trm": {"distance": "cider"}}]
     spec = str(write_spec(folder, metrics, significance={"method": "exact"}))
     run("run", spec, "--output", str(folder / "one"))
+
     for shards in (2, 4, 7):
         out = folder / f"shards{shards}"
         run("run", spec, "--shard-size", str(-(-SMALL // shards)), "--output", str(out))
@@ -328,9 +335,8 @@ def digits(work: Path, examples: int) -> Iterator[str]:
             f"  {shards} shards             "
             f"{'the same' if identical(folder / 'one', out) else 'OTHER'} digits"
         )
-    for name, more in (
-        (("process", []), ("ray", [])) if has_ray() else (("process", []),)
-    ):
+
+    for name in ("process", "ray") if has_ray() else ("process",):
         out = folder / name
         run(
             "run",
@@ -339,7 +345,6 @@ def digits(work: Path, examples: int) -> Iterator[str]:
             name,
             "--workers",
             "2",
-            *more,
             "--output",
             str(out),
         )
@@ -347,6 +352,7 @@ def digits(work: Path, examples: int) -> Iterator[str]:
             f"  {name:<20} "
             f"{'the same' if identical(folder / 'one', out) else 'OTHER'} digits"
         )
+
     parts = [folder / f"part{k}" for k in range(1, 4)]
     for k, part in enumerate(parts, 1):
         run("run", spec, "--shard", f"{k}/3", "--output", str(part))
@@ -356,6 +362,7 @@ def digits(work: Path, examples: int) -> Iterator[str]:
         f"{'the same' if identical(folder / 'one', folder / 'merged') else 'OTHER'} "
         "digits"
     )
+
     if has_ray():
         with two_nodes() as address:
             run(
@@ -433,12 +440,14 @@ def kills(work: Path, examples: int, count: int = 20) -> Iterator[str]:
     if not has_ray():
         yield "Ray is not installed"
         return
+
     folder = work / "kills"
     folder.mkdir()
     size = max(10 * SMALL, examples // 20)
     write_data(folder, size, 5)
     spec = str(write_spec(folder, [*PLAIN, {"trm": {"distance": "cider"}}]))
     run("run", spec, "--output", str(folder / "quiet"))
+
     command = [
         sys.executable,
         "-m",
@@ -452,17 +461,20 @@ def kills(work: Path, examples: int, count: int = 20) -> Iterator[str]:
         "--shard-size",
         "250",
     ]
+
     process = subprocess.Popen(
         [*command, "--output", str(folder / "killed")], stdout=subprocess.DEVNULL
     )
     killed = 0
     rng = np.random.default_rng(0)
+
     while process.poll() is None and killed < count:
         time.sleep(float(rng.uniform(0.2, 1.0)))
         workers = ray_tasks()
         if workers:
             os.kill(workers[int(rng.integers(len(workers)))], signal.SIGKILL)
             killed += 1
+
     code = process.wait()
     same = code == 0 and identical(folder / "quiet", folder / "killed")
     yield (
@@ -531,12 +543,14 @@ def main() -> int:
         help="folder of the data and runs (default: a temporary one)",
     )
     args = parser.parse_args()
+
     names = args.only.split(",") if args.only else list(SECTIONS)
     unknown = [name for name in names if name not in SECTIONS]
     if unknown:
         parser.error(
             f"no section {', '.join(unknown)}; sections are {', '.join(SECTIONS)}"
         )
+
     if args.work:
         Path(args.work).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=args.work) as folder:
@@ -544,6 +558,7 @@ def main() -> int:
             for line in growth(Path(folder), args.examples, distinct=True):
                 print(line, flush=True)
             return 0
+
         for name in names:
             for line in globals()[name](Path(folder), args.examples):
                 print(line, flush=True)

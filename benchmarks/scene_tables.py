@@ -90,6 +90,7 @@ def sweep_tables(runs: Sequence[Run]) -> dict[str, Table]:
     models, _, temperatures = (
         list(dict.fromkeys(key[k] for key in values)) for k in range(3)
     )
+
     rows: list[list[str]] = []
     valleys: list[list[str]] = []
     for model in models:
@@ -101,6 +102,7 @@ def sweep_tables(runs: Sequence[Run]) -> dict[str, Table]:
                 for t, value in zip(temperatures, row)
             ]
             rows.append([f"{model}: {metric}", *cells])
+
             if metric.startswith("trm"):
                 ends = (temperatures[0], temperatures[-1])
                 tests = (
@@ -108,6 +110,7 @@ def sweep_tables(runs: Sequence[Run]) -> dict[str, Table]:
                     for end in ends
                 )
                 valleys.append([f"{model}: {metric}", f"{best:g}", *tests])
+
     orders = [
         [
             f"T = {t:g}",
@@ -118,10 +121,12 @@ def sweep_tables(runs: Sequence[Run]) -> dict[str, Table]:
         ]
         for t in temperatures
     ]
+
     ends = [
         f"at {end:g} less least, paired p"
         for end in (temperatures[0], temperatures[-1])
     ]
+
     return {
         "temperature-sweep": {
             "headers": ["T", *(f"{t:g}" for t in temperatures)],
@@ -204,6 +209,7 @@ def beam_tables(runs: Sequence[Run]) -> dict[str, Table]:
     beams, samples = dict.fromkeys(model for model, _ in records)
     tests = {row.metric: row for row in compare(run, baseline=beams, metrics=[*SETS])}
     harmonic = AGGREGATIONS["harmonic mean"]
+
     rows: list[list[str]] = []
     for metric in SETS:
         row = tests[metric]
@@ -213,6 +219,7 @@ def beam_tables(runs: Sequence[Run]) -> dict[str, Table]:
             else ""
             for model in (beams, samples)
         ]
+
         p = "" if row.p_value is None else f"{row.p_value:.2g}"
         rows.append(
             [
@@ -223,6 +230,7 @@ def beam_tables(runs: Sequence[Run]) -> dict[str, Table]:
                 *means,
             ]
         )
+
     heads = [
         "36 scenes",
         beams,
@@ -254,6 +262,7 @@ def source_tables(runs: Sequence[Run]) -> dict[str, Table]:
     least p of a kernel within prompts.
     """
     first, again, cooler = (sources_of_run(ComparedRun.open(run)) for run in runs)
+
     rows: list[list[str]] = []
     for k, source in enumerate(first):
         others = {"asked again": again[k], "at temperature 0.8": cooler[k]} | (
@@ -270,6 +279,7 @@ def source_tables(runs: Sequence[Run]) -> dict[str, Table]:
             ]
             effect = f"{found.effect.value:.3f} ({low:.3f} … {high:.3f})"
             most = found.features[0]
+
             rows.append(
                 [
                     f"{source.label}, {name}",
@@ -280,6 +290,7 @@ def source_tables(runs: Sequence[Run]) -> dict[str, Table]:
                     f"`{most.name}`: {most.a:.2f}, {most.b:.2f}",
                 ]
             )
+
     heads = [
         "24 scenes",
         "p",

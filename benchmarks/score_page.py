@@ -57,20 +57,24 @@ def main() -> int:
         help="a page built before, in place of that of this checkout",
     )
     args = parser.parse_args()
+
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         raise SystemExit("no chromium on PATH")
+
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         folder = Path(temporary)
         page = args.page or folder / "score.html"
         if not args.page:
             build(page)
+
         write_files(folder, SYSTEMS[:2])
         files = [folder / f"{label}.json" for label in ("references", *SYSTEMS[:2])]
         try:
             files += find_sources()
         except MissingSources as error:
             print(f"without METEOR: {error}")
+
         flags = ["--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch_persistent_context(
             str(folder / "profile"), executable_path=chromium, args=flags
@@ -79,6 +83,7 @@ def main() -> int:
         view.goto(page.resolve().as_uri())
         view.set_input_files("#files", files)
         view.locator(".files tbody tr").nth(len(files) - 1).wait_for(timeout=120_000)
+
         times: list[float] = []
         for repeat in range(args.repeats + 1):
             view.evaluate("document.querySelector('.progress').textContent = ''")
@@ -86,6 +91,7 @@ def main() -> int:
             used = processor_time(folder)
             view.click("button.score")
             view.get_by_text("done in").wait_for(timeout=300_000)
+
             seconds = time.perf_counter() - start
             processor = processor_time(folder) - used
             label = "again" if repeat else "first, with the lexicon"
@@ -96,6 +102,7 @@ def main() -> int:
             )
             times += [seconds] if repeat else []
         browser.close()
+
     median = statistics.median(times)
     print(f"median {median:.1f} s (goal: {GOAL:.0f})")
     return int(median > GOAL)

@@ -135,17 +135,14 @@ def grid_tables(runs: Sequence[Run]) -> Tables:
     }
 
 
-def game_tables(runs: Sequence[Run]) -> Tables:
-    """Return Table 1 of A3DS beside the published one, discriminativity by test set,
-    and the features named redundantly.
+def read_published_games() -> tuple[
+    dict[str, dict[str, float]], dict[tuple[str, str], float]
+]:
+    """Return the published numbers of A3DS: by score and column of Table 1, and the
+    discriminativity by speaker and set of games.
     """
-    values = values_of(runs[0])
-    items = {
-        item["id"]: item["rows"]
-        for item in yaml.safe_load(
-            (INDEX.parent / "a3ds2023.yaml").read_text(encoding="utf-8")
-        )["items"]
-    }
+    text = (INDEX.parent / "a3ds2023.yaml").read_text(encoding="utf-8")
+    items = {item["id"]: item["rows"] for item in yaml.safe_load(text)["items"]}
     published = {row["score"]: row for row in items["table1"]}
     published["False features"] = {
         f"all sets-{row['model']}": row["false_features"]
@@ -158,6 +155,15 @@ def game_tables(runs: Sequence[Run]) -> Tables:
         of_sets[row["model"], name] = (
             value["value"] if isinstance(value, dict) else value
         )
+    return published, of_sets
+
+
+def game_tables(runs: Sequence[Run]) -> Tables:
+    """Return Table 1 of A3DS beside the published one, discriminativity by test set,
+    and the features named redundantly.
+    """
+    values = values_of(runs[0])
+    published, of_sets = read_published_games()
 
     def beside(speaker: str, metric: str, theirs: float | None) -> str:
         return f"{values[speaker, metric]:.3f}" + (
@@ -177,6 +183,7 @@ def game_tables(runs: Sequence[Run]) -> Tables:
         for metric, (name, row) in SHARED.items()
         for group in (("all sets",) if row == "False features" else GROUPS)
     ]
+
     own = {"RP": "listener-accuracy({})", "SP": "listener-accuracy(sp,{})"}
     theirs = published["Listener accuracy"]
     rows += [
@@ -190,6 +197,7 @@ def game_tables(runs: Sequence[Run]) -> Tables:
         ]
         for group in GROUPS
     ]
+
     sets = [
         [
             speaker,
@@ -202,6 +210,7 @@ def game_tables(runs: Sequence[Run]) -> Tables:
         ]
         for speaker in SPEAKERS
     ]
+
     features = ("shape", "scale", "object_hue", "wall_hue", "floor_hue", "orientation")
     named = [
         [
@@ -213,6 +222,7 @@ def game_tables(runs: Sequence[Run]) -> Tables:
         ]
         for speaker in SPEAKERS
     ]
+
     order = [
         [speaker, f"{values[speaker, 'adjective-order']:.3f}"] for speaker in SPEAKERS
     ]
@@ -234,6 +244,7 @@ def aggregation_tables(runs: Sequence[Run]) -> Tables:
     metrics = list(
         dict.fromkeys(record.metric for run in runs for record in run.records)
     )
+
     rows: list[list[str]] = []
     for run in runs:
         found = {record.metric: record for record in run.records}
@@ -250,6 +261,7 @@ def aggregation_tables(runs: Sequence[Run]) -> Tables:
                     metric: cell | {"error": bootstrap_error(p[metric], name)}
                     for metric, cell in cells.items()
                 }
+
             rows.append(
                 [
                     f"{head}: {name} ± error",
@@ -266,6 +278,7 @@ def aggregation_tables(runs: Sequence[Run]) -> Tables:
                         ),
                     ]
                 )
+
         combined = (
             f"{found[metric].p_value:.2g}" if metric in found else ""
             for metric in metrics
@@ -274,6 +287,7 @@ def aggregation_tables(runs: Sequence[Run]) -> Tables:
             str((found[metric].p or {})["discoveries"]) if metric in found else ""
             for metric in metrics
         )
+
         rows += [
             [f"{head}: combined p (calibrated)", *combined],
             [f"{head}: examples at an FDR of 5 %", *discoveries],
@@ -314,12 +328,14 @@ def equations() -> Tables:
             :60
         ]
     ]
+
     vectors = (
         MiniLm()
         .encode([text for texts in captions for text in texts])
         .reshape(len(captions), 10, -1)
     )
     rows: list[list[str]] = []
+
     for name, sets in (
         ("the same five", np.concatenate([vectors[:, :5]] * 2, axis=1)),
         ("five others", vectors),
@@ -329,10 +345,12 @@ def equations() -> Tables:
             block.sum(axis=(1, 2))
             for block in (kernel[:, :5, :5], kernel[:, 5:, 5:], kernel[:, :5, 5:])
         )
+
         squared = ((sets[:, :5].mean(axis=1) - sets[:, 5:].mean(axis=1)) ** 2).sum(
             axis=1
         )
         distance = frechet.of_vectors(sets, 5)
+
         for label, ours, theirs in (
             ("MMD", geometry.two_sample(kernel, 5, "biased"), np.asarray(printed)),
             ("Fréchet", distance, distance - squared + np.sqrt(squared)),

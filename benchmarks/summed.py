@@ -166,10 +166,12 @@ def main() -> int:
         "--sizes", type=int, nargs=2, default=(5, 5), metavar=("N", "M")
     )
     args = parser.parse_args()
+
     videos: list[list[str]] = [
         row["references"] for row in read_json_lines(data_folder() / VIDEOS)
     ]
     videos = [texts for texts in videos if len(texts) >= sum(args.sizes)]
+
     print(
         f"{len(videos)} videos, {args.examples} a run, "
         f"{args.sizes[0]} + {args.sizes[1]} captions"
@@ -182,8 +184,10 @@ def main() -> int:
             for p in ("fisher-discrete", "summed")
         )
     )
+
     cases: dict[str, Change | None] = {"people and people (size)": None, **CHANGES}
     size = np.zeros(2)
+
     for name, change in cases.items():
         runs = args.null if change is None else args.runs
         shares = simulate(videos, change, runs, args.examples, tuple(args.sizes))

@@ -76,6 +76,7 @@ def main() -> None:
         "--output", type=Path, default=RESULTS, help="folder of the file"
     )
     args = parser.parse_args()
+
     sets = (
         captioner_sets(args.limit) if find_data_folder() else shipped_sets(args.limit)
     )
@@ -83,6 +84,7 @@ def main() -> None:
         f"{len(sets)} items, {len(sets[0].candidates)} + {len(sets[0].references)} "
         f"captions, {os.cpu_count()} cores"
     )
+
     heads = [
         f"items per second: {size}",
         "new features",
@@ -90,13 +92,16 @@ def main() -> None:
         "published",
     ]
     print("  ".join(heads))
+
     rows: list[list[str]] = []
     shared = features_of(sets)
     for plan in caption_plans(metric_plans(METRICS)):
+        # The first call loads kernels and models, which is not counted.
         seconds(plan.metric, sets[:4], features_of(sets[:4]))
         cold = seconds(plan.metric, sets, features_of(sets))
         seconds(plan.metric, sets, shared)
         warm = seconds(plan.metric, sets, shared)
+
         rows.append(
             [
                 plan.label,
@@ -106,6 +111,7 @@ def main() -> None:
             ]
         )
         print("  ".join(rows[-1]), flush=True)
+
     tables = {"table2": {"headers": heads, "rows": rows}}
     write_results(
         args.output / "table2.json",

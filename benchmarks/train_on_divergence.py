@@ -52,7 +52,6 @@ Values = dict[str, dict[str, float]]
 """System -> measure -> value, of one seed."""
 
 
-# --------------------------------------------------------------------------- exact measures
 def caption_probabilities(
     adapter: Any, decoding: Any, examples: Sequence[Any]
 ) -> list[np.ndarray]:
@@ -137,17 +136,23 @@ def collect(path: str) -> tuple[str, Values, dict[str, Any]]:
         if "a3ds" in run.provenance.task
         else "studies/train-on-divergence"
     )
+
     plan: Any = plans(spec)[0]
     shown = {system.model: system for system in run.samples.systems}
     names = set(next(iter(shown.values())).examples)
     examples = [example for example in plan.reader if example.id in names]
+
     values: Values = {}
     for model in plan.models:
         adapter = model.adapter
         decoding = plan.decodings[0]
+
+        # A model in others (a mixture, a strategy) is unwrapped down to the one with
+        # probabilities.
         while hasattr(adapter, "inner_decoding"):
             decoding = adapter.inner_decoding(decoding)
             adapter = adapter.model
+
         values[model.label] = exact_measures(
             caption_probabilities(adapter, decoding, examples)
         )
@@ -155,9 +160,11 @@ def collect(path: str) -> tuple[str, Values, dict[str, Any]]:
         values[model.label]["distinct"] = float(
             np.mean([len(set(texts)) / len(texts) for texts in sets])
         )
+
     for record in run.records:
         if record.metric in COLUMNS and record.value is not None:
             values[record.model][record.metric] = record.value
+
     texts = {
         example.id: {"truth": list(example.references[::5])}
         | {
@@ -170,7 +177,6 @@ def collect(path: str) -> tuple[str, Values, dict[str, Any]]:
     return seed, values, texts
 
 
-# --------------------------------------------------------------------------- decisions
 def best_at(points: np.ndarray, quality: float) -> float:
     """Return the lowest second coordinate that points (P, 2) and the lines between them
     reach at a first coordinate of ``quality`` or more.
@@ -227,7 +233,6 @@ def sign_flip_p(differences: Sequence[float]) -> float:
     return float(np.mean(flips @ np.array(differences) >= np.sum(differences) - 1e-12))
 
 
-# --------------------------------------------------------------------------- tables
 def print_row(cells: Sequence[Any]) -> None:
     """Print a row of a Markdown table."""
     print(
@@ -268,8 +273,17 @@ def print_results(seeds: Mapping[str, Values]) -> None:
             )
             cells.append(f"{np.mean(found):.3f}{spread}" if found else "")
         print_row(cells)
+
     sets = [name for name in TRAINED if "+" in name and name in runs[0]]
     is_tested = len(runs) >= TESTED  # with fewer seeds no p-value can be .05
+    _print_margins(runs, sets, is_tested)
+    _print_expectations(runs, sets, is_tested)
+
+
+def _print_margins(
+    runs: Sequence[Values], sets: Sequence[str], is_tested: bool
+) -> None:
+    """Print the margins of systems trained on a set metric over the frontier."""
     print(
         "\nMargin over the frontier (positive: better), mean over seeds, "
         f"seeds above 0{', exact one-sided p' if is_tested else ''}\n"
@@ -303,6 +317,12 @@ def print_results(seeds: Mapping[str, Values]) -> None:
                 else "no",
             ]
         )
+
+
+def _print_expectations(
+    runs: Sequence[Values], sets: Sequence[str], is_tested: bool
+) -> None:
+    """Print whether the two expectations of the study are met."""
     print("\nExpectation 1: the reward CIDEr-D lowers coverage and diversity\n")
     for column in ("coverage", "vendi(minilm)"):
         drops = [run["XE"][column] - run["CIDEr-D"][column] for run in runs]
@@ -310,6 +330,7 @@ def print_results(seeds: Mapping[str, Values]) -> None:
             f", p {sign_flip_p(drops):.3f}" if is_tested else ""
         )
         print(f"- {column}: XE less CIDEr-D {np.mean(drops):+.3f}, {support}")
+
     print(
         "\nExpectation 2: coverage at least .95 of that of XE, "
         "at a CIDEr-D at least half-way from XE to CIDEr-D\n"
@@ -320,6 +341,7 @@ def print_results(seeds: Mapping[str, Values]) -> None:
             "scenes in every seed"
         )
         return
+
     for name in sets:
         kept = [run[name]["coverage"] / run["XE"]["coverage"] for run in runs]
         way = [
@@ -406,18 +428,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--figure", metavar="FILE.svg")
     args = parser.parse_args(argv)
+
     path = Path(args.results)
     results: dict[str, Any] = (
         json.loads(path.read_text())
         if path.is_file()
         else {"scenes": {}, "a3ds": {}, "captions": {}}
     )
+
     for name in args.runs:
         seed, values, texts = collect(name)
         rounded = {
             system: {key: round(value, 5) for key, value in row.items()}
             for system, row in values.items()
         }
+
         part = "a3ds" if "a3ds" in name else "scenes"
         results[part][seed] = rounded
         if seed == "1" and part == "scenes":
@@ -428,6 +453,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             )
             + "\n"
         )
+
     for part in ("scenes", "a3ds"):
         if results[part]:
             print(f"\n## {part}")

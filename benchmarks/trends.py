@@ -68,6 +68,7 @@ def language_models() -> dict[str, Table]:
         corpus = task.removeprefix("crnrr-temperature-")
         others = [other for other in CORPORA if other != task]
         total = len(language_model(task).corpus.lines())
+
         for share, size in (
             ("a quarter", total // 4),
             ("a half", total // 2),
@@ -81,6 +82,7 @@ def language_models() -> dict[str, Table]:
                 if share != "all"
                 else []
             )
+
             (run,) = task_runs("studies/crnrr-temperature", others, overrides, limit)
             settings = training_settings(task, overrides)
             values = {
@@ -88,10 +90,12 @@ def language_models() -> dict[str, Table]:
                 for r in run.records
                 if r.model == "RNNLM"
             }
+
             temperatures = sorted({temperature for _, temperature in values})
             least = [
                 min(temperatures, key=lambda t: values[f"cnd{n}", t]) for n in (1, 2, 3)
             ]
+
             rows.append(
                 [
                     f"{corpus}, {share}: {settings['sentences']:,}",
@@ -101,6 +105,7 @@ def language_models() -> dict[str, Table]:
                     ", ".join(map(str, least)),
                 ]
             )
+
             if share == "all":
                 tables |= temperature_tables([run])
         rows.append(
@@ -114,6 +119,7 @@ def language_models() -> dict[str, Table]:
                 "",
             ]
         )
+
     headers = [
         "sentences",
         "words",

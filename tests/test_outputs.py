@@ -42,7 +42,8 @@ OTHERWISE = {
     "score": "as run",
     "merge": "as run",
     "convert": "refuses files of other content (tests/adapters/shared/weights)",
-    "new-plugin": "refuses a folder that is not empty (tests/harness/testing/test_scaffold.py)",
+    "new-plugin": "refuses a folder that is not empty "
+    "(tests/harness/testing/test_scaffold.py)",
     "push": "refuses other folders, and an earlier push without --overwrite "
     "(tests/harness/hub)",
 }

@@ -1,10 +1,10 @@
 """Run every shipped task and store its numbers, or compare them with the stored ones.
 
-    python -m tools.baseline check                     run all cases, print the numbers that differ
-    python -m tools.baseline check coco-sample thumb   some cases
-    python -m tools.baseline check --ulp 2             allow two units in the last place
-    python -m tools.baseline check --fields            a line per kind of number that moved
-    python -m tools.baseline store CASE...             write tests/golden/baseline/CASE/
+    python -m tools.baseline check                  print the numbers that differ
+    python -m tools.baseline check coco-sample      some cases
+    python -m tools.baseline check --ulp 2          allow two units in the last place
+    python -m tools.baseline check --fields         a line per kind of number that moved
+    python -m tools.baseline store CASE...          write tests/golden/baseline/CASE/
 
 Cases of real data read them below HARNESS_SHARED (default ../shared) and are left out
 where there are none. Each case runs in processes of its own, with one thread and a
@@ -117,12 +117,8 @@ def run(case: Case, work: Path) -> Path:
         first = ["--baseline", systems[0]] if len(systems) > MOST_SYSTEMS else []
         if len(systems) > 1:
             compare_options = ["--draws", str(DRAWS), "--json", *first]
-            if (
-                _harness(
-                    ["compare", str(results.parent), *compare_options], environment, log
-                )
-                < 0
-            ):
+            command = ["compare", str(results.parent), *compare_options]
+            if _harness(command, environment, log) < 0:
                 # killed: it holds some of the rows
                 results.with_name("comparisons.json").unlink(missing_ok=True)
     return output
@@ -173,11 +169,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="folder for runs, logs and the cache",
     )
     options = parser.parse_args(arguments)
+
     cases = {case.name: case for case in _cases()}
     if unknown := set(options.cases) - set(cases):
         parser.error(
             f"unknown: {', '.join(sorted(unknown))}; the cases are {', '.join(cases)}"
         )
+
     work = options.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     bad = 0
@@ -186,6 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if case.real_data and not (_shared() / "data").is_dir():
             print(f"{name}: left out, no data in {_shared() / 'data'}", flush=True)
             continue
+
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
             folder = run(case, work)
@@ -195,6 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             continue
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
         if options.action == "store":
             store(case, folder)
             rows = sum(map(len, digests(BASELINE / name).values()))
@@ -204,13 +204,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             bad += bool(found)
             if options.fields:
                 print_moved(folder, BASELINE / name)
-            for distance, text in () if options.fields else found[:10]:
-                print(f"{distance:8.3g}  {text}")
+            else:
+                for distance, text in found[:10]:
+                    print(f"{distance:8.3g}  {text}")
             print(
                 f"{name}: {rows} rows, {len(found)} numbers differ, "
                 f"{seconds:.0f} CPU s",
                 flush=True,
             )
+
     return 1 if bad else 0
 
 

@@ -1,9 +1,9 @@
 """Measure the calibration of built-in metrics,
 and write it beside their code and on their cards.
 
-    python -m tools.calibration                  all built-in metrics that run without further files
-    python -m tools.calibration rouge mmd        some of them; the others keep their tables
-    python -m tools.calibration cider --sizes 3  some numbers of examples; the others keep their cells
+    python -m tools.calibration                  all metrics that need no further files
+    python -m tools.calibration rouge mmd        some; the others keep their tables
+    python -m tools.calibration cider --sizes 3  some sizes; the others keep their cells
     python -m tools.calibration --cards          write the cards from the tables
 
 Embeddings are counts of words (``bow``) and distances ROUGE-L, so that no model is
@@ -99,6 +99,7 @@ def main() -> int:
     )
     parser.add_argument("--cards", action="store_true", help="write the cards alone")
     options = parser.parse_args()
+
     names = [] if options.cards else options.metrics or metric_cases.names()
     for name in names:
         started = time.perf_counter()
@@ -117,12 +118,14 @@ def main() -> int:
                 f"{name}: not measured: {str(error).splitlines()[0]:.150}", flush=True
             )
             continue
+
         store(name, table.name, table.to_dict())
         print(
             f"{name}: up to n = {max(table.sizes)}, "
             f"{time.perf_counter() - started:.0f} s",
             flush=True,
         )
+
     write_cards()
     return 0
 
@@ -142,9 +145,11 @@ def case(name: str) -> tuple[Metric, list[Population] | None]:
     if name in NEIGHBOURS:
         values = {"embedding": RandomVectors()}
     metric: Any = current().create("metrics", name, values)
-    population = (
-        games if name in OF_GAMES else unequal_captions if name in NEIGHBOURS else None
-    )
+    population = None
+    if name in OF_GAMES:
+        population = games
+    elif name in NEIGHBOURS:
+        population = unequal_captions
     return metric, [
         population(kind) for kind in range(len(DISTRIBUTIONS))
     ] if population else None
@@ -243,11 +248,14 @@ def store(name: str, label: str, table: dict[str, Any]) -> None:
     sizes = dict(
         sorted({**kept, **table["sizes"]}.items(), key=lambda item: int(item[0]))
     )
+
+    # A table of some sizes says the least that any of its cells rests on.
     fewest = {
         key: min(table[key], before[key]) if kept else table[key]
         for key in ("repetitions", "tests")
     }
     tables[label] = {"metric": name, **fewest, "sizes": sizes}
+
     lines: list[str] = []
     for key in sorted(tables):
         head = {k: v for k, v in tables[key].items() if k != "sizes"}
@@ -259,6 +267,7 @@ def store(name: str, label: str, table: dict[str, Any]) -> None:
             f'  {json.dumps(key)}: {json.dumps(head)[:-1]}, "sizes": '
             f"{{\n    {rows}\n  }}}}"
         )
+
     content = ",\n".join(lines)
     TABLES.write_text(
         f'{{"about": {json.dumps(ABOUT)}, "metrics": {{\n{content}\n}}}}\n', "utf-8"
@@ -275,20 +284,24 @@ def write_cards() -> None:
         for (kind, name), path in guides(ROOT / "docs").items()
         if kind == "metrics"
     }
+
     measured = {table["metric"] for table in tables.values()} | tables.keys()
     missing = [name for name in metric_cases.names() if name not in measured]
+
     for card in sorted({cards[name] for name in metric_cases.names()}):
         own = {
             label: table
             for label, table in sorted(tables.items())
             if cards[table["metric"]] == card
         }
+
         parts = [card_section(own)] if own else []
         parts += [
             f"Calibration of `{name}` is not measured: it {reason_without(name)}."
             for name in missing
             if cards[name] == card
         ]
+
         text = re.sub(
             rf"\n*{START}.*?{END}\n", "\n", card.read_text("utf-8"), flags=re.DOTALL
         )
@@ -297,6 +310,7 @@ def write_cards() -> None:
             f"{text.rstrip()}\n\n{START}\n{content}\n{END}\n" if parts else text,
             "utf-8",
         )
+
     section = f"{START}\n{goal_section(tables)}\n{END}"
     PAGE.write_text(
         re.sub(
@@ -379,6 +393,7 @@ def card_section(tables: dict[str, Any]) -> str:
         f"{math.sqrt(0.95 * 0.05 / count):.3f}".removeprefix("0")
         for count in fewest.values()
     ]
+
     lines = [
         "**Calibration.** Share of the nominal 95 % intervals that contain the true "
         "number, and share of the paired tests of two equal "
@@ -392,6 +407,7 @@ def card_section(tables: dict[str, Any]) -> str:
         f"| | n = {' | '.join(map(str, sizes))} |",
         f"| --- |{' --- |' * len(sizes)}",
     ]
+
     for label, table in tables.items():
         for key in ("interval", "test"):
             cells = [

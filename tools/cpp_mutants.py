@@ -17,7 +17,8 @@ MEMORY = re.compile(r"reserve|capacity|grow|shrink_to_fit|resize|MOST_|bad_alloc
 not what is computed.
 """
 BINARY = """
-<= < >    >= > <    == !=     != ==    < <= >=   > >= <    + -    - +    * /    / *    % *    += -=   -= +=
+<= < >    >= > <    == !=     != ==    < <= >=   > >= <
++ -    - +    * /    / *    % *    += -=   -= +=
 && ||     || &&     << >>     >> <<    & |       | &
 """
 """Operators of two operands, each with those that take its place;

@@ -89,6 +89,7 @@ class Workshop:
             'if(NOT EXISTS "${OUTPUT}")\n  file(WRITE "${OUTPUT}" "#define '
             'CK_BUILD_HASH \\"mutant\\"\\n")\nendif()\n'
         )
+
         import nanobind
 
         options = [
@@ -102,6 +103,7 @@ class Workshop:
             "-DCMAKE_BUILD_TYPE=Release",
             "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG",
         ]
+
         self._run(
             [
                 "cmake",
@@ -113,6 +115,7 @@ class Workshop:
                 *options,
             ]
         )
+
         if not self.build():
             raise SystemExit("the kernels do not compile without a change")
         self.extension = next((self.folder / "build").glob("_compiled*.so"))
@@ -161,6 +164,7 @@ class Workshop:
         try:
             if not self.build():
                 return None
+
             end = "unnoticed"
             by = ""
             for tests in stages(mutant.path):
@@ -175,6 +179,7 @@ class Workshop:
                     end = "noticed"
                     by = last or f"status {code}"
                     break
+
             return {
                 "key": mutant.key,
                 "end": end,
@@ -226,6 +231,7 @@ class Workshop:
                 os.write(2, repr(error).encode())
                 os._exit(70)
         code = wait(child, 60.0 * cpu_seconds)  # the machine may have much to do beside
+
         failed = [
             line
             for line in log.read_text(errors="replace").splitlines()
@@ -345,6 +351,7 @@ def run_files(number: int, quota: dict[str, int], seed: int, retry: bool) -> Non
     for name in PRELOADED:
         importlib.import_module(name)
     os.chdir(ROOT)
+
     workshop: Workshop | None = None
     for path, count in quota.items():
         for mutant, result in drawn(path, count, seed):
@@ -353,12 +360,14 @@ def run_files(number: int, quota: dict[str, int], seed: int, retry: bool) -> Non
             ):
                 continue
             workshop = workshop or Workshop(number)
+
             start = time.monotonic()
             new = workshop.attempt(mutant) or {
                 "key": mutant.key,
                 "end": "broken",
                 "name": mutant.name,
             }
+
             with RESULTS.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(new) + "\n")
             print(
@@ -376,15 +385,12 @@ def summary(quota: dict[str, int], seed: int) -> int:
         counts = [0, 0, 0, 0]  # noticed, equivalent, open, not run yet
         for mutant, result in drawn(path, count, seed):
             end = result.get("end")
-            kind = (
-                0
-                if end == "noticed"
-                else 1
-                if mutant.name in known
-                else 2
-                if end
-                else 3
-            )
+            if end == "noticed":
+                kind = 0
+            elif mutant.name in known:
+                kind = 1
+            else:
+                kind = 2 if end else 3
             counts[kind] += 1
             if kind == 2:
                 print(f"unnoticed, without a reason: line {mutant.line} {mutant.name}")
@@ -393,6 +399,7 @@ def summary(quota: dict[str, int], seed: int) -> int:
             f"result, {counts[2]:>2} open, {counts[3]:>3} to run"
         )
         total = [one + other for one, other in zip(total, counts)]
+
     share = total[0] / max(1, total[0] + total[2])
     print(
         f"{sum(total)} mutants: {total[0]} noticed, "
@@ -423,12 +430,14 @@ def main() -> int:
     )
     parser.add_argument("--files", nargs="*", help="only mutants of these files")
     args = parser.parse_args()
+
     OUT.mkdir(exist_ok=True)
     quota = {
         path: count
         for path, count in quotas(args.count).items()
         if not args.files or path in args.files
     }
+
     if not args.report:
         parts = [dict(list(quota.items())[k :: args.jobs]) for k in range(args.jobs)]
         with ProcessPoolExecutor(args.jobs, get_context("fork")) as pool:

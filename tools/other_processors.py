@@ -1,7 +1,9 @@
 """Run the tests of equal digits as other processors compute.
 
-    python -m tools.other_processors                 tests with the marker equal_bits that are not slow
-    python -m tools.other_processors -m equal_bits   the slow ones too; arguments go to pytest
+    python -m tools.other_processors                 fast tests marked equal_bits
+    python -m tools.other_processors -m equal_bits   the slow ones too
+
+Arguments go to pytest.
 
 OpenBLAS, numpy and the C library choose their machine code by the processor, and sums
 and elementary functions differ in the last place. Each of them is told to choose as
@@ -18,7 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-FEATURES: dict[str, bool] = np._core._multiarray_umath.__cpu_features__  # pyright: ignore
+_umath = np._core._multiarray_umath  # pyright: ignore
+FEATURES: dict[str, bool] = _umath.__cpu_features__  # pyright: ignore
 DISPATCHED: list[str] = np._core._multiarray_umath.__cpu_dispatch__  # pyright: ignore
 AVX512 = ("AVX512", "X86_V4")
 """Beginnings of the names of numpy's features, which differ between its versions."""

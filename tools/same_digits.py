@@ -2,7 +2,7 @@
 
     python -m tools.same_digits runs/coco tests/golden/baseline/coco-sample
     python -m tools.same_digits runs/new runs/old --ulp 2
-    python -m tools.same_digits runs/new runs/old --fields     a line per kind of number in place of the rows
+    python -m tools.same_digits runs/new runs/old --fields   a line per kind of number
 
 Both arguments are run directories, folders of several runs (suites), or digests as
 ``python -m tools.baseline`` stores them. Runs of tasks and of judgments are compared
@@ -52,6 +52,7 @@ def result_rows(content: Mapping[str, Any]) -> dict[str, Row]:
     """
     if "rows" in content:
         return dict(content["rows"])
+
     rows: dict[str, Row] = {}
     seen: Counter[str] = Counter()
     for record in content["results"]:
@@ -66,6 +67,7 @@ def result_rows(content: Mapping[str, Any]) -> dict[str, Row]:
         ]
         name = " | ".join(str(part) for part in parts if part not in (None, ""))
         seen[name] += 1
+
         row = {
             field: record[field]
             for field in RESULT_FIELDS
@@ -77,6 +79,7 @@ def result_rows(content: Mapping[str, Any]) -> dict[str, Row]:
             row["details"] = {
                 key: x for key, x in record["details"].items() if key not in MEASURED
             }
+
         rows[name if seen[name] == 1 else f"{name} #{seen[name]}"] = row
     return rows
 
@@ -128,7 +131,7 @@ def units_between(first: object, second: object) -> float:
         isinstance(x, int | float) and math.isfinite(x) for x in (first, second)
     ):
         return math.inf
-    return abs(_position(first) - _position(second))  # pyright: ignore[reportArgumentType]
+    return abs(_position(first) - _position(second))  # pyright: ignore
 
 
 def _position(number: float) -> int:
@@ -222,7 +225,8 @@ def moved_fields(new: Path, old: Path) -> list[Moved]:
                 distance = units_between(now, before)
                 if 0 < distance < math.inf:
                     kind = f"{Path(file).name} {field.partition('[')[0]}"
-                    kinds.setdefault(kind, []).append((distance, abs(now - before)))  # pyright: ignore[reportOperatorIssue]
+                    change = abs(now - before)  # pyright: ignore
+                    kinds.setdefault(kind, []).append((distance, change))
     table = [
         Moved(kind, len(pairs), *map(max, zip(*pairs))) for kind, pairs in kinds.items()
     ]
@@ -265,13 +269,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "moved",
     )
     options = parser.parse_args(arguments)
+
     if options.fields:
         print_moved(options.new, options.old)
     files, rows, found = compare(options.new, options.old, options.ulp)
     if not files:
         parser.error(f"{options.old} holds no results.json")
-    for distance, text in () if options.fields else found[: options.rows]:
-        print(f"{distance:8.3g}  {text}")
+
+    if not options.fields:
+        for distance, text in found[: options.rows]:
+            print(f"{distance:8.3g}  {text}")
+
     print(
         f"{files} files, {rows} rows, {len(found)} numbers differ by more than "
         f"{options.ulp:g} units in the last place"

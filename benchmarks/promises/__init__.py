@@ -1,3 +1,3 @@
-"""What deciding verbs promise (sizes of tests, coverages of intervals), measured by
+"""Promises of deciding verbs (sizes of tests, coverages of intervals), measured by
 simulation: ``python -m benchmarks.promises``.
 """

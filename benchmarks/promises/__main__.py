@@ -162,7 +162,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"{len(cells)} cases, {seconds:.0f} s",
                 flush=True,
             )
-            for cell in cells if args.cells else broken:
+            shown = cells if args.cells else broken
+            for cell in shown:
                 print(
                     f"    {cell.rate:.4f}  {cell.case} ({cell.runs:,} runs)", flush=True
                 )

@@ -90,7 +90,7 @@ class Shape:
 
 
 def _exponential(quality: np.ndarray) -> np.ndarray:
-    from scipy.special import log_ndtr  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+    from scipy.special import log_ndtr  # pyright: ignore
 
     return -np.asarray(log_ndtr(-quality))
 

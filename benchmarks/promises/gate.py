@@ -39,6 +39,10 @@ PARTIAL = 0.5
 PValues = tuple[float, float]
 """P-values of the hypotheses that the worsening is at least, and at most, the margin.
 """
+AT_THE_MARGIN = (
+    "a version whose true worsening equals the margin passes, or fails, "
+    "with probability"
+)
 
 
 def count_decisions(case: str, n: int, p_values: Iterable[PValues]) -> list[Cell]:
@@ -55,7 +59,6 @@ def decide_mean(mean: BoundedMean | SkewedMean, margin: float) -> PValues:
     return mean.p_below(margin), mean.p_above(margin)
 
 
-# --------------------------------------------------------------------------- metrics with declared bounds
 def measure_bounded(full: bool) -> list[Cell]:
     """Measure means within bounds, also of clusters of which some break."""
     runs = RUNS if full else QUICK
@@ -99,7 +102,6 @@ def break_clusters(clusters: Clusters, n: int, rng: np.random.Generator) -> Boun
     return BoundedMean(broken.astype(np.float64), sizes.astype(np.float64), -1.0, 1.0)
 
 
-# --------------------------------------------------------------------------- right and wrong answers
 def measure_answers(full: bool) -> list[Cell]:
     """Measure right and wrong answers."""
     cells: list[Cell] = []
@@ -160,7 +162,6 @@ def decide_lookalikes(broken: int, partial: int, n: int, margin: float) -> PValu
     return decide_mean(SkewedMean.of(float(values.mean()), values), margin)
 
 
-# --------------------------------------------------------------------------- numbers without declared bounds
 def measure_unbounded(full: bool) -> list[Cell]:
     """Measure numbers without declared bounds."""
     return measure_populations([*WORSE, *MEAN_ZERO], 400)
@@ -218,10 +219,6 @@ def average_clusters(
     return SkewedMean.of(ratio, (sums - ratio * sizes) / sizes.mean())
 
 
-AT_THE_MARGIN = (
-    "a version whose true worsening equals the margin passes, or fails, "
-    "with probability"
-)
 PROMISES = (
     Promise(
         "gate-bounded",

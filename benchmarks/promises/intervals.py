@@ -137,8 +137,8 @@ PROMISES = (
     ),
     Promise(
         name="intervals-zeros",
-        sentence="A mean of scores of which most are 0 has an interval that covers .90 at "
-        "least",
+        sentence="A mean of scores of which most are 0 has an interval "
+        "that covers .90 at least",
         places=("docs/methods.md",),
         goal=0.90,
         measure=mostly_zero,
@@ -146,7 +146,8 @@ PROMISES = (
     ),
     Promise(
         name="intervals-agreement",
-        sentence="Agreement with people has an interval from so many items on as cover .90",
+        sentence="Agreement with people has an interval "
+        "from so many items on as cover .90",
         places=("docs/judgments.md",),
         goal=LOWEST,
         measure=agreement,

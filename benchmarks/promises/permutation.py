@@ -42,9 +42,9 @@ FULL = 4000
 """Examples of a cell."""
 Draw = Callable[[np.random.Generator, int], list[CaptionSet]]
 """Generator and number of examples -> examples of one source."""
+CAPTIONS = "captions of the sample, 5 + 5"
 
 
-# --------------------------------------------------------------------------- sources
 def draw_captions(rng: np.random.Generator, count: int) -> list[CaptionSet]:
     """Return examples of the ten captions of an image, in random order; images are
     drawn with replacement beyond their number.
@@ -92,7 +92,6 @@ def draw_words(
     return draw
 
 
-CAPTIONS = "captions of the sample, 5 + 5"
 WORDS: Mapping[str, Draw] = {
     "8 of 2,000 words, 5 + 5": draw_words(2000, 8),
     "8 of 50 words, 5 + 5": draw_words(50, 8),
@@ -102,7 +101,6 @@ WORDS: Mapping[str, Draw] = {
 """Sources of random words."""
 
 
-# --------------------------------------------------------------------------- measurements
 def measure_cell(
     metric: Metric,
     source: str,

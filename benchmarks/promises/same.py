@@ -1,4 +1,4 @@
-"""What ``harness same`` promises: coverage of its intervals, error of "equivalent
+"""Promises of ``harness same``: coverage of its intervals, error of "equivalent
 within margin", false alarms over nights, found changes.
 
 The sources are random: each prompt has texts of its own with probabilities of their

@@ -54,7 +54,6 @@ BINOMIAL = {2: (1, -2, 1), 4: (1, -4, 6, -4, 1)}
 """Signed coefficients of (x - y) to a power."""
 
 
-# --------------------------------------------------------------------------- sequences of many runs
 @dataclass(frozen=True)
 class Paths:
     """Asymptotic sequences of R runs at looks after 1 to n units,
@@ -217,7 +216,6 @@ def batch_ends(length: int) -> np.ndarray:
     return np.array([min(length, BATCH * batch[-1][1]) for batch in batches(shards)])
 
 
-# --------------------------------------------------------------------------- cases
 def chunks(name: str, runs: int) -> Iterator[tuple[np.random.Generator, int]]:
     """Yield generators that depend on the name of a case,
     each with a number of runs.
@@ -400,7 +398,6 @@ def measure_clusters(full: bool) -> Sequence[Cell]:
     return cells
 
 
-# --------------------------------------------------------------------------- the truth at the stop of METRIC ± WIDTH
 def matches(share: float, rest: float) -> Population:
     """Return scores in [0, 1]: 1 for a share of the examples,
     the others uniform from 0 to ``rest``.

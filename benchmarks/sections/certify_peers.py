@@ -70,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="use this environment's torch in place of a download",
     )
     options = parser.parse_args(arguments)
+
     records: dict[str, list[Record]] = {}
     failures: dict[str, str] = {}
     for name in options.peers or PEERS:
@@ -78,6 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             records[name] = certify_peer(PEERS[name], options.torch_here)
         except PeerFailed as error:
             failures[name] = str(error)
+
     for metric in dict.fromkeys(
         record["metric"] for found in records.values() for record in found
     ):
@@ -90,6 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if r["metric"] == metric
             },
         )
+
     for name, reason in failures.items():
         print(f"\n{name}: {reason}")
     return 0 if records else 1
@@ -107,12 +110,14 @@ def certify_peer(peer: Peer, torch_here: bool) -> list[Record]:
             [sys.executable, "-m", "venv", str(python.parents[1])],
             "cannot be installed",
         )
+
         if peer.needs_torch and torch_here:
             _link_torch(python)
         _run(
             [str(python), "-m", "pip", "install", "--quiet", "numpy", *peer.packages],
             "cannot be installed",
         )
+
         path = os.pathsep.join(
             map(str, (ROOT / "kernels", ROOT / "kernels" / "reference", PEERS_FOLDER))
         )
@@ -126,6 +131,7 @@ def certify_peer(peer: Peer, torch_here: bool) -> list[Record]:
             str(TOLERANCE),
             "--json",
         ]
+
         result = subprocess.run(
             command,
             capture_output=True,
@@ -135,6 +141,7 @@ def certify_peer(peer: Peer, torch_here: bool) -> list[Record]:
             cwd=folder,
             timeout=SECONDS,
         )
+
         records = [
             json.loads(line)
             for line in result.stdout.splitlines()

@@ -182,24 +182,28 @@ def _table(
     )
     load = f"(load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"
     print(f"  {'':<24} {'wall s':>8} {'ratio':>7} {'cpu s':>8} {'ratio':>7}   {load}")
+
     rows = {
         "toolkit": toolkit,
         "harness, cold cache": cold,
         "harness, warm": warm,
         "second call in a process": second,
     }
+
     for name, cost in rows.items():
         ratios = toolkit.wall / cost.wall, toolkit.cpu / cost.cpu
         print(
             f"  {name:<24} {cost.wall:>8.2f} {ratios[0]:>6.1f}x {cost.cpu:>8.2f} "
             f"{ratios[1]:>6.1f}x"
         )
+
     differences = {name: abs(expected[name] - ours[name]) for name in expected}
     for name, difference in differences.items():
         print(
             f"  {name:<10} toolkit {expected[name]:.12f}  harness {ours[name]:.12f}  "
             f"{difference:.1e}"
         )
+
     goals = {
         f"cold at least {GOAL_COLD}x": toolkit.wall / cold.wall >= GOAL_COLD,
         f"warm at least {GOAL_WARM}x": toolkit.wall / warm.wall >= GOAL_WARM,

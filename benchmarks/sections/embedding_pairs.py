@@ -79,9 +79,8 @@ def bertscore_times(sets: list[CaptionSet]) -> tuple[float, float, float]:
             vectors = rng.normal(size=(len(text.split()) + 2, WIDTH)).astype(np.float32)
             counts = np.ones(len(vectors), dtype=bool)
             counts[[0, -1]] = False
-            row.append(
-                (vectors / np.linalg.norm(vectors, axis=1, keepdims=True), counts)
-            )
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            row.append(Tokens(vectors / lengths, counts))
         examples.append(row)
     precisions(examples[0])
     start = time.perf_counter()

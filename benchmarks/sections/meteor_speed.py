@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -45,6 +44,7 @@ def report(n_examples: int = 5000) -> bool:
         f"\nMETEOR, all pairs of {len(examples):,} x 15 COCO captions "
         f"({225 * len(examples):,} ordered pairs)"
     )
+
     sample = _sample(examples, JAR_PAIRS)
     child = _child(len(examples))
     from harness_metrics.meteor import engine as meteor
@@ -54,11 +54,13 @@ def report(n_examples: int = 5000) -> bool:
     with JavaMeteor() as jar:
         jar.statistics(sample[:4000])  # its just-in-time compiler
         theirs, seconds, cpu = _race(jar, sample, examples)
+
     same = bool((meteor.statistics(sample) == theirs).all())
     n_pairs = 225 * len(examples)
     rate = JAR_PAIRS / seconds[0]
     whole = n_pairs / (seconds[1] + seconds[2])
     alone = n_pairs / seconds[2]
+
     print(f"  {'':<26} {'pairs/s':>10} {'ratio':>7} {'processor us/pair':>19}")
     jar_cpu = cpu[0] / JAR_PAIRS * 1e6
     matrix_cpu = cpu[2] / n_pairs * 1e6
@@ -72,6 +74,7 @@ def report(n_examples: int = 5000) -> bool:
         f"  {'harness, matrices only':<26} {alone:>10,.0f} {alone / rate:>6.0f}x "
         f"{matrix_cpu:>19.1f}"
     )
+
     print(
         f"  load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; "
         f"statistics equal: {same}"
@@ -81,6 +84,7 @@ def report(n_examples: int = 5000) -> bool:
         f"  start-up with warm caches: lexicon {child['lexicon']:.2f} s, "
         f"kernels {child['kernels']:.2f} s"
     )
+
     good = whole / rate >= GOAL and child["memory"] < MEMORY and same
     print(
         f"  goals: at least {GOAL}x, below {MEMORY} MB: {'met' if good else 'MISSED'}"
@@ -180,18 +184,8 @@ def _measure(n_examples: int) -> dict[str, float]:
         "matrices": matrices,
         "cpu": time.process_time() - before,
         "cores": n_threads(),
-        "memory": _peak(),
+        "memory": peak_memory() * 1024,
     }
-
-
-def _peak() -> float:
-    """Return the peak resident memory of this process in MB, on Linux without that of
-    the process that started it.
-    """
-    status = Path("/proc/self/status")
-    if status.is_file():
-        return int(re.search(r"VmHWM:\s*(\d+)", status.read_text())[1]) / 1024  # type: ignore[index]
-    return peak_memory() * 1024
 
 
 if __name__ == "__main__":

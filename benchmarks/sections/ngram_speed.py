@@ -92,12 +92,14 @@ def report() -> bool:
         "bleu": bleu.BleuDistance,
         "rouge": rouge.RougeDistance,
     }
+
     for kind in kinds.values():
         from_text(kind(tokenizer="none"), sets[:40])
     rates = toolkit_rates(
         [[*item.candidates, *item.references] for item in sets],
         [item.references for item in sets],
     )
+
     print(
         f"\nAll pairs of {len(sets)} x 15 captions ({pairs:,} pairs), "
         "tokenised text to matrices"
@@ -106,6 +108,7 @@ def report() -> bool:
         f"  {'distance':<10} {'toolkit pairs/s':>16} {'harness pairs/s':>16} "
         f"{'ratio':>8} {'seconds':>8}"
     )
+
     ratios = {}
     for name, kind in kinds.items():
         seconds, _ = timed(lambda kind=kind: from_text(kind(tokenizer="none"), sets), 2)
@@ -114,6 +117,7 @@ def report() -> bool:
             f"  {name:<10} {rates[name]:>16,.0f} {pairs / seconds:>16,.0f} "
             f"{ratios[name]:>7.0f}x {seconds:>8.2f}"
         )
+
     bound = sparse_bound(sets)
     nulls(sets)
     good = ratios["cider"] >= GOAL_TOOLKIT and bound <= GOAL_BOUND

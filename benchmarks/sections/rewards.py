@@ -97,7 +97,8 @@ def report() -> bool:
         f"{os.cpu_count()} cores)"
     )
     names = {
-        "tokeniser": f"PTB tokens of {len(distinct):,} distinct captions as interned ids",
+        "tokeniser": f"PTB tokens of {len(distinct):,} distinct captions "
+        "as interned ids",
         "text": f"CIDEr-D of {STEP} captions with a table, from text",
         "token ids": f"CIDEr-D of {STEP} captions with a table, from token ids",
     }

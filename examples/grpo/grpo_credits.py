@@ -115,11 +115,13 @@ def pretrain(
             attn_pdrop=0.0,
         )
     )
+
     rows = [
         torch.tensor(tokenizer(f"scene{scene} {text} <end>").input_ids[:32])
         for scene, texts in captions.items()
         for text in texts
     ]
+
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
     for _ in range(PRETRAINING):
         chosen = [rows[k] for k in torch.randint(len(rows), (32,))]
@@ -129,6 +131,7 @@ def pretrain(
         labels = torch.nn.utils.rnn.pad_sequence(
             chosen, batch_first=True, padding_value=-100
         )
+
         loss = model(input_ids=ids, labels=labels).loss
         optimizer.zero_grad()
         loss.backward()
@@ -150,6 +153,7 @@ def train(seed: int) -> tuple[float, float]:
         baseline="leave-one-out",
     )
     quality = harness.reward("ciderd", captions)
+
     with tempfile.TemporaryDirectory() as folder:
         settings = GRPOConfig(
             output_dir=folder,
@@ -179,6 +183,7 @@ def train(seed: int) -> tuple[float, float]:
             ),
         )
         trainer.train()
+
     values = [
         row["rewards/reward_ciderd/mean"]
         for row in trainer.state.log_history

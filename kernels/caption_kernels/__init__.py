@@ -24,7 +24,7 @@ from caption_kernels.binding.engine import build_hash as build_hash
 from caption_kernels.binding.engine import engine as engine
 
 if TYPE_CHECKING or engine == "compiled":
-    from caption_kernels._compiled import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]
+    from caption_kernels._compiled import *  # noqa: F403  # pyright: ignore
 else:
 
     def __getattr__(name: str) -> object:

@@ -31,7 +31,8 @@ KERNELS = Path(__file__).resolve().parent.parent
 ROOT = KERNELS.parent
 STEPS = ("address", "memory", "thread", "python", "calls")
 OPTIONS = {
-    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
+    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1"
+    ":strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     "TSAN_OPTIONS": "halt_on_error=1",
 }
@@ -65,6 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--only", nargs="+", choices=STEPS, default=STEPS, help="some of the steps"
     )
     args = parser.parse_args(argv)
+
     with tempfile.TemporaryDirectory() as folder:
         lexicon = Path(folder, "lexicon")
         lexicon.write_bytes(small_lexicon())
@@ -85,9 +87,11 @@ def main(argv: Sequence[str] | None = None) -> int:
                 )
             else:
                 driver = [build_driver("address", "address,undefined"), str(lexicon)]
-                run_address(driver, args.count) if step == "address" else run(
-                    [*driver, "memory"]
-                )
+                if step == "address":
+                    run_address(driver, args.count)
+                else:
+                    run([*driver, "memory"])
+
             print(
                 f"{step}: no finding ({time.perf_counter() - start:.0f} s)", flush=True
             )

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
+from benchmarks.metric_exchanges import exchange, leave_out_items
 from benchmarks.metric_tests import (
     OF_SYSTEMS,
     ROWS,
     STATISTICS,
     draw_judgments,
     draw_systems,
-    exchange,
-    leave_out_items,
     p_values,
     whole_set,
 )

@@ -31,6 +31,7 @@ def test_the_commands_of_a_page_run(root, tmp_path, page):
     text = (root / "docs" / f"{page}.md").read_text(encoding="utf-8")
     blocks = BLOCK.findall(text)
     assert any(language in ("bash", "python") for language, _, _ in blocks)
+
     scripts = sysconfig.get_path("scripts")
     environment = {
         **os.environ,
@@ -38,6 +39,7 @@ def test_the_commands_of_a_page_run(root, tmp_path, page):
         "COLUMNS": "120",
     }
     environment.pop("HARNESS_DATA", None)
+
     for language, title, content in blocks:
         if title:
             (tmp_path / title).write_text(content, encoding="utf-8")

@@ -43,6 +43,7 @@ def test_the_cron_line_mails_on_every_exit_code_but_0(root, tmp_path, code, aske
     text = (root / "docs" / "same.md").read_text(encoding="utf-8")
     (line,) = re.findall(r"^15 3 \* \* \* +(.*)$", text, re.MULTILINE)
     assert "%" not in line, "a percent sign ends the command of a crontab"
+
     for name, body in {
         "harness": f'echo "$@" > called; echo result; exit {code}',
         "ask.sh": f"exit {0 if asked else 1}",
@@ -50,16 +51,19 @@ def test_the_cron_line_mails_on_every_exit_code_but_0(root, tmp_path, code, aske
     }.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
         (tmp_path / name).chmod(0o755)
+
     mailed = tmp_path / "mailed"
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "MAILED": str(mailed)}
     local = line.replace("/srv/check", str(tmp_path)).replace(
         "/tmp/same.txt", str(tmp_path / "same.txt")
     )
+
     for night in (1, 2):
         subprocess.run(["sh", "-c", local], env=environment, cwd=tmp_path, check=True)
         assert (tmp_path / "night").read_text() == f"{night}\n"
         expected = code if asked else 9
         assert mailed.exists() == (expected != 0)
+
         if asked:
             called = (tmp_path / "called").read_text()
             assert (
@@ -67,6 +71,7 @@ def test_the_cron_line_mails_on_every_exit_code_but_0(root, tmp_path, code, aske
                 == f"same baseline.jsonl tonight.jsonl --nights 90 --night {night} "
                 "--output same.html\n"
             )
+
         if expected:
             subject, meaning, *_ = mailed.read_text().splitlines()
             assert subject == f"-s harness same: exit code {expected} you"

@@ -89,7 +89,11 @@ def test_the_functions_score_with_p_values_and_comparisons(installed, tmp_path):
         (tmp_path / f"{name}.json").write_text(
             json.dumps({str(k): row for k, row in enumerate(rows)})
         )
-    metrics = "word-recall,word-recall:best=true,reading-ease,trm:distance=shared-words,mmd:embedding=trigrams"
+
+    metrics = (
+        "word-recall,word-recall:best=true,reading-ease,"
+        "trm:distance=shared-words,mmd:embedding=trigrams"
+    )
     files = [str(tmp_path / f"{name}.json") for name in "ab"]
     done = installed(
         "harness",
@@ -103,6 +107,7 @@ def test_the_functions_score_with_p_values_and_comparisons(installed, tmp_path):
         "exact",
         "--json",
     )
+
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
     values = {(record["model"], record["metric"]): record for record in data["results"]}

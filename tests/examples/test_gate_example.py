@@ -114,11 +114,13 @@ def test_the_action_installs_what_is_there(root, tmp_path, package):
     (step,) = (
         step for step in action["runs"]["steps"] if "pip install" in step.get("run", "")
     )
+
     (tmp_path / "python").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
     (tmp_path / "python").chmod(0o755)
     script = step["run"].replace(
         "${{ github.action_path }}", str(root / "examples" / "gate")
     )
+
     environment = {
         **os.environ,
         "PACKAGE": package,
@@ -131,6 +133,7 @@ def test_the_action_installs_what_is_there(root, tmp_path, package):
         text=True,
         check=True,
     ).stdout.split()
+
     assert out[:3] == ["-m", "pip", "install"]
     folders = [
         *(str(root / name) for name in ("kernels", "tasks", "plugins", "adapters")),
@@ -165,10 +168,12 @@ def test_the_steps_of_the_action_run_as_a_script(runs, root, tmp_path, version, 
         "metrics": METRICS,
         "max-drop": "0.2 0.05",
     }
+
     given = {
         name: values.get(name, settings.get("default", ""))
         for name, settings in action["inputs"].items()
     }
+
     environment = {}
     for name, text in step["env"].items():
         key = text.removeprefix("${{ ").removesuffix(" }}")
@@ -177,6 +182,7 @@ def test_the_steps_of_the_action_run_as_a_script(runs, root, tmp_path, version, 
             if key.startswith("inputs.")
             else {"github.token": "t"}.get(key, "7")
         )
+
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "gh").write_text(
@@ -187,6 +193,7 @@ def test_the_steps_of_the_action_run_as_a_script(runs, root, tmp_path, version, 
     )
     for tool in tools.iterdir():
         tool.chmod(0o755)
+
     summary = tmp_path / "summary.md"
     script = step["run"].replace(
         "${{ github.action_path }}", str(root / "examples" / "gate")
@@ -205,6 +212,7 @@ def test_the_steps_of_the_action_run_as_a_script(runs, root, tmp_path, version, 
             "GITHUB_STEP_SUMMARY": str(summary),
         },
     )
+
     assert done.returncode == code, done.stderr
     assert (
         "**harness gate " in summary.read_text()
@@ -232,6 +240,7 @@ def test_the_fixture_of_pytest_fails_a_test_where_the_gate_does_not_pass(runs):
         "{'CIDEr-D': 0.2}, undecided='pass')\n"
         "    assert result.verdict == 'undecided'\n"
     )
+
     installed = any(
         entry.value == "harness.pytest_plugin"
         for entry in entry_points(group="pytest11")
@@ -247,6 +256,7 @@ def test_the_fixture_of_pytest_fails_a_test_where_the_gate_does_not_pass(runs):
         *plugin,
         "test_captions.py",
     ]
+
     done = subprocess.run(
         command, cwd=runs, capture_output=True, text=True, check=False, timeout=120
     )

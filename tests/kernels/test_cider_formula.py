@@ -62,7 +62,7 @@ def test_scores_are_between_zero_and_ten(hyp, ref, plain):
     assert -1e-9 <= pair_score(hyp, ref, DF, 3, plain=plain) <= SCALE + 1e-9
 
 
-def test_a_text_of_four_words_scores_ten_against_itself_and_clipping_lowers_repetitions():
+def test_four_words_score_ten_against_themselves_and_clipping_lowers_repetitions():
     text = ["the", "dog", "sat", "down"]
     assert pair_score(text, text, DF, 3) == pytest.approx(SCALE)
     assert pair_score(text * 3, text, DF, 3) < pair_score(

@@ -23,7 +23,9 @@ BROKEN = BLOCKED.format(error="ImportError('libstdc++.so.6: not found')")
 NO_REFERENCE = """
 import importlib.util
 found = importlib.util.find_spec
-importlib.util.find_spec = lambda name, package=None: None if name == "caption_kernels_reference" else found(name, package)
+def find_spec(name, package=None):
+    return None if name == "caption_kernels_reference" else found(name, package)
+importlib.util.find_spec = find_spec
 """
 COMPILER = "install a C++20 compiler or `pip install ziglang`"
 NAME = "import caption_kernels as k; print(k.engine, k.build_hash, k.stem(['running']))"

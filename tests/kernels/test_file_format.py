@@ -74,7 +74,6 @@ def node_of(lexicon, phrase):
     return node
 
 
-# ---------------------------------------------------------------------- look-ups
 def test_word_lists(lexicon):
     assert [
         w for w in ("a", "the", ".", "dog", "A", "") if lexicon.is_function_word(w)
@@ -207,7 +206,6 @@ def test_bytes_do_not_depend_on_the_blocks(engine):
     assert all(bytes(built(engine, table, block)) == whole for block in (1, 1000, 4096))
 
 
-# ---------------------------------------------------------------------- bad input
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("table", "lists"),

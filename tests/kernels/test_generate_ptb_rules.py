@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 KERNELS = Path(__file__).resolve().parents[2] / "kernels"
-sys.path.append(str(KERNELS))
+sys.path.append(str(KERNELS / "generators"))
 
 import generate_ptb_rules  # noqa: E402
 from matcher_programs import (  # noqa: E402
@@ -242,5 +242,6 @@ def test_the_committed_files_are_the_generated_ones():
         committed = (KERNELS / "core" / name).read_text(encoding="ascii")
         if name == "ptb_rules.inc" or of_this_unicode in committed:
             assert committed == text, (
-                f"{name} is out of date: run python kernels/generate_ptb_rules.py"
+                f"{name} is out of date: "
+                "run python kernels/generators/generate_ptb_rules.py"
             )

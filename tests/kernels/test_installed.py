@@ -23,6 +23,39 @@ from caption_kernels.lexicon import installed as files
 from tests.support.lexicon_sources import LISTS, PARAPHRASES, aligned, table_of
 
 pytest.importorskip("caption_kernels._compiled")
+DAMAGES = [
+    "cut",
+    "empty",
+    "version",
+    "zeros",
+    "second half",
+    "last tenth",
+    "one bit",
+    "longer",
+]
+SCORE = [
+    "-m",
+    "harness",
+    "score",
+    "c.jsonl",
+    "--references",
+    "r.jsonl",
+    "-m",
+    "meteor",
+    "--json",
+]
+CHILD = """
+import json, sys
+from pathlib import Path
+if sys.argv[3] == "unlocked":  # as on a file system without locks
+    sys.modules["fcntl"] = None
+import caption_kernels
+from caption_kernels.lexicon import installed as files
+build = files.build
+files.build = lambda sources: print("built") or build(sources)
+lexicon = files.load_lexicon(files.Sources(Path(sys.argv[1]), Path(sys.argv[2])))
+print(json.dumps(caption_kernels.normalise(["Mr. a dog..."], lexicon)))
+"""
 
 
 @pytest.fixture
@@ -104,18 +137,6 @@ def damaged(whole: bytes, damage: str) -> bytes:
     raise AssertionError(damage)
 
 
-DAMAGES = [
-    "cut",
-    "empty",
-    "version",
-    "zeros",
-    "second half",
-    "last tenth",
-    "one bit",
-    "longer",
-]
-
-
 def replace(path: Path, content: bytes) -> None:
     """Write another file of a name: lexicons that map the former one keep it."""
     path.unlink()
@@ -178,19 +199,6 @@ def read_only(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(builtins, "open", refuse)
         yield
-
-
-SCORE = [
-    "-m",
-    "harness",
-    "score",
-    "c.jsonl",
-    "--references",
-    "r.jsonl",
-    "-m",
-    "meteor",
-    "--json",
-]
 
 
 @pytest.mark.parametrize("damage", ["second half", "last tenth", "one bit"])
@@ -365,20 +373,6 @@ def test_line_about_the_work_is_written_when_it_is_done(sources):
     assert entered == [1, 2]
 
 
-CHILD = """
-import json, sys
-from pathlib import Path
-if sys.argv[3] == "unlocked":  # as on a file system without locks
-    sys.modules["fcntl"] = None
-import caption_kernels
-from caption_kernels.lexicon import installed as files
-build = files.build
-files.build = lambda sources: print("built") or build(sources)
-lexicon = files.load_lexicon(files.Sources(Path(sys.argv[1]), Path(sys.argv[2])))
-print(json.dumps(caption_kernels.normalise(["Mr. a dog..."], lexicon)))
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("locks", ["locked", "unlocked"])
 def test_processes_that_start_together_build_one_file(sources, root, locks):
@@ -398,7 +392,6 @@ def test_processes_that_start_together_build_one_file(sources, root, locks):
     ]
 
 
-# ---------------------------------------------------------------------- the sources
 def test_other_content_has_another_key(sources):
     before = files.content_key(sources)
     sources.paraphrases.write_bytes(sources.paraphrases.read_bytes() + b" ")

@@ -81,7 +81,7 @@ ODD = [
 
 
 class Batch(NamedTuple):
-    """What a batch of texts is drawn from."""
+    """The source of a batch of texts."""
 
     words: list[str]
     most: int
@@ -137,6 +137,7 @@ def ngram_numbers(engine, texts, n, order, clip, sigma):
     rows = index.add(texts)
     grams = index.gram_rows(rows).reshape(-1, GROUP)
     words = rows.reshape(-1, GROUP)
+
     hyp = np.ascontiguousarray(grams[:, :n])
     ref = np.ascontiguousarray(grams[:, n:])
     starts = np.arange(len(ref) + 1) * ref.shape[1]
@@ -144,6 +145,7 @@ def ngram_numbers(engine, texts, n, order, clip, sigma):
         index.document_frequencies(ref.ravel(), starts), float(len(ref))
     )
     unseen = float(reference.log(float(len(ref))))
+
     matches = engine.clip_all(index, hyp, ref)
     lengths = index.lengths(grams.ravel()).reshape(grams.shape)
     guesses = np.maximum(0, lengths[:, :1] - np.arange(4)).astype(np.float64)
@@ -153,9 +155,11 @@ def ngram_numbers(engine, texts, n, order, clip, sigma):
         lengths[:, 0].astype(np.float64),
         lengths[:, n].astype(np.float64),
     )
+
     labels = np.array(
         [[1] * n + [0] * (GROUP - n), [0] * n + [1] * (GROUP - n)], dtype=np.uint8
     )
+
     return [
         rows,
         grams,

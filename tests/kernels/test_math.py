@@ -162,6 +162,7 @@ def test_special_values_are_those_of_c99(functions):
         -0.5,
     ]
     special += [1e308, -1e308, 5e-324, 2.0**53, -(2.0**53) - 2, 1e300, -1e300]
+
     for y in special:
         for x, value in zip(special, functions.power(np.array(special), y).tolist()):
             expected = _c_power(x, y)
@@ -172,6 +173,7 @@ def test_special_values_are_those_of_c99(functions):
             assert math.isnan(value) or math.copysign(1, value) == math.copysign(
                 1, expected
             ), (x, y)
+
     assert (
         str(functions.log(np.array(special[:7])).tolist())
         == "[-inf, -inf, 0.0, nan, inf, nan, nan]"
@@ -180,6 +182,7 @@ def test_special_values_are_those_of_c99(functions):
         str(functions.exp(np.array([0.0, -0.0, math.inf, -math.inf, math.nan])))
         == "[ 1.  1. inf  0. nan]"
     )
+
     assert functions.exp(np.array([709.78, 709.79, -745.13, -745.14])).tolist() == [
         math.exp(709.78),
         math.inf,

@@ -16,11 +16,11 @@ import caption_kernels_reference as reference
 from caption_kernels.lexicon.file_format import finish_lexicon
 from caption_kernels.lexicon.installed import MissingSources, build, find_sources
 from caption_kernels.lexicon.word_lists import read_lists
+from caption_kernels_reference.meteor.java_hash import java_hash
 from caption_kernels_reference.meteor.normaliser import (
     _PLACEHOLDER,
     _without_runs_of_dots,
 )
-from caption_kernels_reference.meteor.texts import java_hash
 
 compiled = pytest.importorskip("caption_kernels._compiled")
 ENGINES = [compiled, reference]

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 compiled = pytest.importorskip("caption_kernels._compiled")
-sys.path.append(str(Path(__file__).resolve().parents[2] / "kernels"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "kernels/generators"))
 
 from matcher_programs import Characters, Choice, Nodes, Repeat, parse  # noqa: E402
 
@@ -28,15 +28,22 @@ from caption_kernels_reference.tokenizer import Tokenizer as Reference  # noqa: 
 TOKENIZER = compiled.Tokenizer()
 
 PIECES = """
-can cannot CANNOT gonna 'tis n't 's 'S 're 've 'n' o'clock ma'am d'Or l'été c'mon nor'easter 'cause '80s '95 dunkin' y'all cont'd
-Inc. inc. Ph.D. Mr. St. Wash. U.S. U.S U.S.-U.K. a.m. S. No. no. Co. Ltd. pty. The the She A A's Smith-U.S. non-U.S. b.pdf. x.tar
-212 555-1234 (212) +1 1/2 1\\/2 3/4/05 3.14 1,000 5:54pm 2010's $5 US$ #1 # @user @ #tag ½ ⅔ ¼ £ € ¢ ₤ ² ⁺² ₁ ٣ ٠٫٥ １
-- -- --- ---- ----- – — well-dressed and/or a_b _ __ . .. ... .... …  . . . , ; : ! ? !? ?! '
+can cannot CANNOT gonna 'tis n't 's 'S 're 've 'n' o'clock ma'am d'Or l'été c'mon
+nor'easter 'cause '80s '95 dunkin' y'all cont'd
+Inc. inc. Ph.D. Mr. St. Wash. U.S. U.S U.S.-U.K. a.m. S. No. no. Co. Ltd. pty. The the
+She A A's Smith-U.S. non-U.S. b.pdf. x.tar
+212 555-1234 (212) +1 1/2 1\\/2 3/4/05 3.14 1,000 5:54pm 2010's $5 US$ #1 # @user @ #tag
+½ ⅔ ¼ £ € ¢ ₤ ² ⁺² ₁ ٣ ٠٫٥ １
+- -- --- ---- ----- – — well-dressed and/or a_b _ __ . .. ... .... …  . . . , ; : ! ? !?
+?! '
 '' ` `` " “ ” ‘ ’ ‛ « » ‹ › \u0091 \u0092 \u0093
-( ) [ ] { } < > << >> <b> </b> <a href="x"> <!-- <?x?> <br/> :) :-( ;P =] >:[ ^_^ (^^) (._.) <.< \\* * ** = / \\ | ~ ^ % & + ++
-&amp; &AMP; &lt; &gt; &quot; &apos; &nbsp; &mdash; &odq; &#1; &eacute; AT&T AT&amp;T R+D S&P-500 C++ c# f#
+( ) [ ] { } < > << >> <b> </b> <a href="x"> <!-- <?x?> <br/> :) :-( ;P =] >:[ ^_^ (^^)
+(._.) <.< \\* * ** = / \\ | ~ ^ % & + ++
+&amp; &AMP; &lt; &gt; &quot; &apos; &nbsp; &mdash; &odq; &#1; &eacute; AT&T AT&amp;T R+D
+S&P-500 C++ c# f#
 http://a.org/x?y=1 HTTPS://A.B www.x.org www.x.org. a.com/b me@x.org <me@x.org> @@ a@b@c
-é ß É ΑΣ Σ ς Σ.Σ İ ı ſ K Å ǅ ῼ ﬁ Ⅷ Ⓐ 漢字 あ ｱ אב عربي ไทย हिन्दी ́ ʰ \u00ad so\u00adfter \u00ad\u00ad
+é ß É ΑΣ Σ ς Σ.Σ İ ı ſ K Å ǅ ῼ ﬁ Ⅷ Ⓐ 漢字 あ ｱ אב عربي ไทย हिन्दी ́ ʰ \u00ad so\u00adfter
+\u00ad\u00ad
 ¡ © → ★ 、 。 ！ ＠ ＃ ؋ \ufeff \u200b \u0085 \x00 \x7f
 🙂 𐐀 𝟎 \ud800 \udc00 \ud83d\udc36 a\ud800 \ufffd \uffff \U0010ffff
 """

@@ -16,11 +16,13 @@ import json, sys
 if sys.argv[1] == "-version":
     sys.exit('openjdk version "{version}" 2020-01-01')
 items = json.load(open("in.json"))
-assert sys.argv[-8:] == ["edu.anu.spice.SpiceScorer", "in.json", "-cache", "cache", "-out", "out.json", "-subset", "-silent"]
-json.dump([
-    {{"image_id": item["image_id"], "scores": {{"All": {{"f": len(item["refs"]) / 4}}, "Color": {{"f": None}}}}}}
-    for item in reversed(items)
-], open("out.json", "w"))
+wanted = "edu.anu.spice.SpiceScorer in.json -cache cache -out out.json -subset -silent"
+assert sys.argv[-8:] == wanted.split()
+rows = []
+for item in reversed(items):
+    scores = {{"All": {{"f": len(item["refs"]) / 4}}, "Color": {{"f": None}}}}
+    rows.append({{"image_id": item["image_id"], "scores": scores}})
+json.dump(rows, open("out.json", "w"))
 """
 
 

@@ -14,10 +14,16 @@ library = pytest.importorskip("snowballstemmer.english_stemmer")
 
 # Beginnings that differ in their regions, short syllables, double consonants, and in a
 # y that is a vowel or a consonant.
-BEGINNINGS = """a at by bed hop hopp hoping sky say yield yogh cry happ kn bl luxur gener commun arsen conform relat condit
-trop oper adopt electr homolog log cheer rat falling box sno day 'tis y ay eye ebb inn out cann succ"""
+BEGINNINGS = """
+a at by bed hop hopp hoping sky say yield yogh cry happ kn bl luxur gener commun arsen
+conform relat condit trop oper adopt electr homolog log cheer rat falling box sno day
+'tis y ay eye ebb inn out cann succ
+"""
 RULES = (stemmer._STEP_2, stemmer._STEP_3, stemmer._STEP_4)
-ENDINGS = """- s 's 's' ' sses ss us ied ies eed eedly ed edly ing ingly ating bled izing y ly dly e le ll tion sion"""
+ENDINGS = """
+- s 's 's' ' sses ss us ied ies eed eedly ed edly ing ingly ating bled izing y ly dly e
+le ll tion sion
+"""
 SUFFIXES = ["", *ENDINGS.split(), *(suffix for rule in RULES for suffix in rule)]
 
 

@@ -15,7 +15,7 @@ compiled = pytest.importorskip("caption_kernels._compiled")
 def test_the_stub_is_that_of_the_extension(root):
     """`make stub` writes it."""
     pytest.importorskip("nanobind.stubgen")
-    module = runpy.run_path(str(root / "kernels" / "make_stub.py"))
+    module = runpy.run_path(str(root / "kernels/generators/make_stub.py"))
     assert module["stub"]() == module["STUB"].read_text(encoding="utf-8")
 
 

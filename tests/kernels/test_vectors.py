@@ -18,7 +18,7 @@ from caption_kernels_reference.certify import METRICS, certify, functions
 from caption_kernels_reference.ptb import tokeniser
 
 KERNELS = Path(__file__).resolve().parents[2] / "kernels"
-sys.path.append(str(KERNELS))
+sys.path.append(str(KERNELS / "generators"))
 
 import make_vectors  # noqa: E402
 from vector_numbers import INPUTS  # noqa: E402
@@ -56,7 +56,8 @@ def test_engine_gives_every_number_and_the_generator_every_byte_of_the_file(
     ]
     assert len(lines) == len(generated)
     assert not differing, (
-        f"python kernels/make_vectors.py; first case: {lines[differing[0]]:.300}"
+        "python kernels/generators/make_vectors.py; "
+        f"first case: {lines[differing[0]]:.300}"
     )
 
 

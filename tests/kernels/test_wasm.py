@@ -100,8 +100,11 @@ def test_every_number_of_the_vectors_has_its_bits_in_a_browser(browse, tmp_path)
     with browse(page) as view:
         report = view.evaluate(
             """async ([module, files]) => {
-              const kernels = await modules["caption_kernels.js"].load(Uint8Array.from(atob(module), (c) => c.charCodeAt(0)));
-              const parsed = Object.fromEntries(Object.entries(files).map(([name, text]) => [name, JSON.parse(text)]));
+              const bytes = Uint8Array.from(atob(module), (c) => c.charCodeAt(0));
+              const kernels = await modules["caption_kernels.js"].load(bytes);
+              const parsed = {};
+              for (const [name, text] of Object.entries(files))
+                parsed[name] = JSON.parse(text);
               return modules["vectors.js"].compareVectors(kernels, parsed);
             }""",
             [base64.b64encode(MODULE.read_bytes()).decode(), files],
@@ -151,6 +154,7 @@ def test_trm_and_exact_p_have_the_bits_of_the_harness_and_mmd_its_digits(node, n
     vectors = rng.integers(0, 3, (5, n + m, 6)).astype(float)
     kernels = mmd.mmd_kernel(geometry.gram(vectors))
     flat = [values.ravel().tolist() for values in (distances, vectors, kernels)]
+
     rank, p_rank, lower, upper, gaussian, biased, unbiased = node(
         "run_calls.mjs",
         stdin=[
@@ -163,10 +167,12 @@ def test_trm_and_exact_p_have_the_bits_of_the_harness_and_mmd_its_digits(node, n
             ["twoSample", flat[2], n, m, True],
         ],
     )
+
     assert np.asarray(statistic.triangle_rank(distances, n)).tolist() == rank
     assert statistic.exact_p_values(distances, n).tolist() == p_rank
     assert forms.exact_p_values(distances, n, "lower").tolist() == lower
     assert forms.exact_p_values(distances, n, "upper").tolist() == upper
+
     np.testing.assert_allclose(gaussian, kernels.ravel(), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(
         biased, geometry.two_sample(kernels, n, "biased"), rtol=1e-11, atol=1e-14
@@ -190,11 +196,13 @@ def test_statistics_under_relabelings_have_the_bits_of_the_python_package(node):
     ]
     index = TextIndex("none")
     rows = index.add(texts)[None]
+
     labels = permutation.relabelings(2, 3)
     common = ngram.common_lengths(index, rows, rows)
     lengths = ngram.row_lengths(index, rows)
     bits = labels.astype(int).ravel().tolist()
     pairs = np.random.default_rng(0).random((1, 5, 5))
+
     rouge, best = node(
         "run_calls.mjs",
         stdin=[
@@ -208,6 +216,7 @@ def test_statistics_under_relabelings_have_the_bits_of_the_python_package(node):
             ["relabelBest", pairs.ravel().tolist(), 1, bits],
         ],
     )
+
     assert ngram.relabel_rouge(index, rows, labels).ravel().tolist() == rouge
     assert ngram.relabel_best(pairs, labels).ravel().tolist() == best
 

@@ -53,6 +53,7 @@ def browse() -> Browse:
         errors: list[str] = []
         requests: list[str] = []
         url = file if isinstance(file, str) else file.resolve().as_uri()
+
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
                 executable_path=chromium, args=list(_FLAGS)
@@ -71,6 +72,7 @@ def browse() -> Browse:
             view.goto(url)
             yield view
             browser.close()
+
         assert errors == []
         # A page's own memory, from which it starts workers, has addresses of the form
         # blob:.
@@ -79,6 +81,7 @@ def browse() -> Browse:
             for request in requests
             if not request.startswith("blob:")
         ]
+
         assert (
             all(page.startswith(url) for page in pages)
             if isinstance(file, str)

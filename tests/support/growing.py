@@ -43,6 +43,7 @@ def write_task(folder: Path, count: int = 500) -> dict[str, Any]:
         for k, own in enumerate(rows)
     ]
     _write(folder / "data.jsonl", examples)
+
     for name, share in KEPT.items():
         captions = [
             " ".join(
@@ -54,6 +55,7 @@ def write_task(folder: Path, count: int = 500) -> dict[str, Any]:
             folder / f"{name}.jsonl",
             [{"id": f"i{k}", "candidates": [text]} for k, text in enumerate(captions)],
         )
+
     return {
         "task": "growing",
         "dataset": {"reader": "jsonl", "path": str(folder / "data.jsonl")},

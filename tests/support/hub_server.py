@@ -28,6 +28,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, body: bool) -> None:
         self.requests.append(self.path)
         path = self.path.partition("?")[0]
+
         if "/gated/" in path or path.startswith("/gated"):
             return self._send(
                 403,
@@ -41,6 +42,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(404, b"{}", {"X-Error-Code": "RevisionNotFound"})
         if "/tiny/" not in path:
             return self._send(404, b"{}", {"X-Error-Code": "RepoNotFound"})
+
         if path.startswith("/api/models/"):
             files = sorted(
                 p.relative_to(self.folder).as_posix()
@@ -68,6 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(
                 200, json.dumps(info).encode(), {"Content-Type": "application/json"}
             )
+
         name = path.partition("/resolve/")[2].partition("/")[2]
         content = (self.folder / name).read_bytes()
         headers = {

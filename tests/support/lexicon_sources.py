@@ -15,8 +15,8 @@ LISTS = {
     "prefixes": "# titles\n\nMr\nNo #NUMERIC_ONLY#\nvs\nvs #NUMERIC_ONLY#\n"
     "ca #NUMERIC_ONLY#\nca\n",
     "exceptions": "go\nwent gone\nbe\nwent\n",
-    "synsets": "go\n7 100\ndog\n30\nhound\n31 30 31\nbe\n8\nlady\n9\nlove\n5\nlove\n6\n日本\n"
-    "4\nnone\n\n",
+    "synsets": "go\n7 100\ndog\n30\nhound\n31 30 31\nbe\n8\nlady\n9\nlove\n5\n"
+    "love\n6\n日本\n4\nnone\n\n",
 }
 PARAPHRASES = [
     ("a dog", "the dog"),

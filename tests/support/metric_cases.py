@@ -134,6 +134,7 @@ def case(name: str) -> Case:
         values["embedding"] = "bow"  # no model
     if "distance" in parameters(factory):
         values["distance"] = "rouge"
+
     metric: Any = current().create("metrics", name, values)
     if metric.spec.level == "model":
         scores = token_scores(6, 2 if name == "poll" else 3)
@@ -146,6 +147,7 @@ def case(name: str) -> Case:
                 for row in scores
             ]
         return Case(name, values, (), tuple(scores))
+
     if name in OF_GAMES:
         return Case(name, values, _games())
     sets = caption_sets(3, 3)

@@ -347,6 +347,20 @@ PHRASES = (
     "is yellow on a floor",
 )
 """Captions of 3D Shapes, right and wrong."""
+SHORT: tuple[CaptionSet, ...] = tuple(
+    CaptionSet(
+        f"short-{k}", candidates, references, None, candidates[0], {"objects": []}
+    )
+    for k, (candidates, references) in enumerate(
+        (
+            (("a", "b"), ("a", "c")),
+            (("", ""), ("", "")),
+            (("the", "a"), ("", "dog")),
+            (("dog", "dog"), ("dog", "dog")),
+        )
+    )
+)
+"""Captions of at most one word."""
 
 
 def _made(number: int) -> str:
@@ -367,20 +381,6 @@ WIDE: tuple[CaptionSet, ...] = tuple(
     for k in range(22)
 )
 """Twenty-two examples, as many as some intervals need."""
-SHORT: tuple[CaptionSet, ...] = tuple(
-    CaptionSet(
-        f"short-{k}", candidates, references, None, candidates[0], {"objects": []}
-    )
-    for k, (candidates, references) in enumerate(
-        (
-            (("a", "b"), ("a", "c")),
-            (("", ""), ("", "")),
-            (("the", "a"), ("", "dog")),
-            (("dog", "dog"), ("dog", "dog")),
-        )
-    )
-)
-"""Captions of at most one word."""
 HUNDRED: tuple[CaptionSet, ...] = tuple(
     CaptionSet(f"hundred-{k}", (_made(3 * k + k // 9),), (_made(2 * k + k // 5),))
     for k in range(103)
@@ -435,6 +435,7 @@ class Judging:
                 name: 1 + (size + k) % 5
                 for k, name in enumerate(("correctness", "completeness", "fluency"))
             }
+
             answer = {
                 "score": size % 101,
                 "better": ("A", "B", "tie")[size % 3],
@@ -446,16 +447,19 @@ class Judging:
                 9: "{}",
                 10: '{"score": 700}',
             }
+
             finish: Any = "length" if size % 13 == 11 else "stop"
             text = texts.get(
                 size % 13, json.dumps(answer) if finish == "stop" else '{"sco'
             )
+
             digits: list[dict[str, float]] = [
                 {"0": -0.1, "1": -2.4},
                 {".": 0.0},
                 {str(size % 10): -0.7, str((size + 3) % 10): -1.2, "x": -3.0},
                 {"5": -0.2, "6": -1.8},
             ]
+
             store(index, Reply(text, finish, size, 5 + size % 3, digits))
 
 
@@ -482,6 +486,7 @@ def likelihoods(options: int = 3, count: int = 12) -> list[list[TokenScores]]:
             words = tuple(
                 f"w{(example + option + position) % 5}" for position in range(length)
             )
+
             row.append(TokenScores(_row(*values), ranks, words))
         if example == 5:  # options of one likelihood
             row = [
@@ -493,6 +498,7 @@ def likelihoods(options: int = 3, count: int = 12) -> list[list[TokenScores]]:
                 )
                 for item in row
             ]
+
         out.append(row)
     return out
 

@@ -60,6 +60,7 @@ def as_json(value: Any) -> Any:
         }
     if isinstance(value, (set, frozenset)):
         return sorted(map(as_json, cast("set[Any]", value)), key=str)
+
     if isinstance(value, (list, tuple)):
         items = [as_json(item) for item in cast("Sequence[Any]", value)]
         if items and all(
@@ -127,6 +128,7 @@ def report(
     result = score_captions(
         [plan], usable(metric.spec, sets), significance, SEED, SAMPLES
     )[plan.label]
+
     left_out = (
         "model",
         "task",
@@ -144,11 +146,13 @@ def report(
         for name, value in result.to_dict().items()
         if name not in left_out and value is not None
     }
+
     if "p" in record:  # the other combinations are functions of the p-values
         combined = cast("Mapping[str, Any]", record["p"])
         record["p"] = {
             name: combined[name] for name in ("calibrated", "floor", "discoveries")
         }
+
     return {
         **record,
         "per_example": result.per_example,
@@ -165,11 +169,13 @@ def capabilities(metric: Any, sets: Sequence[CaptionSet]) -> dict[str, Any]:
     batch = features.batch(sets)
     state = scoring.fit_once(metric, features)
     out: dict[str, Any] = {}
+
     # the nearest of equal distances is that of rounding errors
     tied = getattr(getattr(metric, "embedding", None), "name", "") == "bow"
     for name in ("candidate_scores", "credits", *(() if tied else ("explain",))):
         if callable(getattr(metric, name, None)):
             out[name] = attempt(getattr(metric, name), batch, features, state)
+
     stats = metric.stats(batch, features, state)
     defined = stats[
         np.array(
@@ -178,6 +184,7 @@ def capabilities(metric: Any, sets: Sequence[CaptionSet]) -> dict[str, Any]:
             else ~np.isnan(np.asarray(stats)[:, 0])
         )
     ]
+
     if len(defined):
         weights = np.array(
             [np.arange(len(defined)) % 3, np.arange(len(defined))[::-1] % 2 + 1],
@@ -191,6 +198,7 @@ def capabilities(metric: Any, sets: Sequence[CaptionSet]) -> dict[str, Any]:
         out["interval of two"] = attempt(
             metric.interval, defined[np.arange(2)], SAMPLES, SEED
         )
+
     if not isinstance(stats, Objects) and np.shape(stats)[1] > 1:
         out["stats"] = as_json(stats)
     if hasattr(metric, "null"):
@@ -205,6 +213,7 @@ def capabilities(metric: Any, sets: Sequence[CaptionSet]) -> dict[str, Any]:
         out["null"] = attempt(metric.null, batch, features, state, labels)
     if state is not None and hasattr(metric, "merge"):
         out["merged"] = attempt(_merged, metric, sets)
+
     return out
 
 

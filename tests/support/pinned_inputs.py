@@ -44,14 +44,20 @@ significance: exact
 bootstrap: {samples: 60}
 views:
   - {plot: scatter, title: A plane, x: "metric:cider", y: "trm(rouge)", by: model}
-  - {plot: bar, title: Bars, x: metric, by: model, y: ["log p:rouge", "log p:trm(rouge)", "log p:cider"]}
+  - plot: bar
+    title: Bars
+    x: metric
+    by: model
+    y: ["log p:rouge", "log p:trm(rouge)", "log p:cider"]
   - {plot: bar, title: By model, x: model, y: cider}
   - plot: table
     title: Beside published values
     x: metric
     by: model
     y: [cider, "trm(rouge)", bleu4]
-    reference: {source: A paper, rows: [{label: good, title: theirs, values: {cider: 2.5, bleu4: 0.5}}]}
+    reference:
+      source: A paper
+      rows: [{label: good, title: theirs, values: {cider: 2.5, bleu4: 0.5}}]
   - {plot: texts, title: Captions, y: "trm(rouge)", examples: 3}
 """,
     "second": """
@@ -80,8 +86,10 @@ cluster: film
 task: swept
 dataset: {reader: jsonl, path: refs.jsonl}
 models:
-  - mixture: {label: one correct, unique: 2, correct: 1, n: 2, held_out: 2, skip_small: true}
-  - mixture: {label: both correct, unique: 2, correct: 2, n: 2, held_out: 2, skip_small: true}
+  - mixture:
+      {label: one correct, unique: 2, correct: 1, n: 2, held_out: 2, skip_small: true}
+  - mixture:
+      {label: both correct, unique: 2, correct: 2, n: 2, held_out: 2, skip_small: true}
   - shuffled: {label: other, n: 2}
   - central: {label: central, distance: rouge, n: 2}
 references: 2
@@ -89,7 +97,8 @@ metrics: [rouge, {trm: {distance: rouge}}, {cider: {tokenizer: none}}]
 significance: monte-carlo
 bootstrap: {samples: 0}
 views:
-  - {plot: line, title: Plane, x: "metric:cider", y: "trm(rouge)", by: model_params.unique}
+  - {plot: line, title: Plane, x: "metric:cider", y: "trm(rouge)",
+     by: model_params.unique}
   - {plot: heatmap, title: Grid, x: model, by: model_params.unique, y: cider}
 """,
     "decoded": """
@@ -110,10 +119,13 @@ task: judged
 judgments:
   form: captions
   path: graded.jsonl
-  columns: {item: id, references: references, caption: caption, score: ratings, system: system}
+  columns: {item: id, references: references, caption: caption, score: ratings,
+            system: system}
 groups: {by: category}
-statistics: [kendall_c, kendall_b, pearson, spearman, kendall_within, accuracy, kendall_system, soft_pairwise_accuracy]
-metrics: [rouge, {bleu1: {tokenizer: none}}, {cider: {tokenizer: none}}, {self-bleu: {n: 2, tokenizer: none}}]
+statistics: [kendall_c, kendall_b, pearson, spearman, kendall_within, accuracy,
+             kendall_system, soft_pairwise_accuracy]
+metrics: [rouge, {bleu1: {tokenizer: none}}, {cider: {tokenizer: none}},
+          {self-bleu: {n: 2, tokenizer: none}}]
 published: {reference: A paper, values: {rouge: 32.5, spice: 40}}
 bootstrap: {samples: 60}
 """,
@@ -122,7 +134,8 @@ task: preferred
 judgments:
   form: pairs
   path: pairs.jsonl
-  columns: {item: id, references: references, first: first, second: second, preference: votes}
+  columns: {item: id, references: references, first: first, second: second,
+            preference: votes}
 groups: {by: kind, headline: mean}
 statistics: [accuracy]
 ties: half
@@ -162,12 +175,14 @@ def write_inputs() -> None:
         [generator.choice(parts) for parts in (SUBJECTS, VERBS, PLACES)]
         for _ in range(EXAMPLES)
     ]
+
     ids = [f"e{k}" for k in range(EXAMPLES)]
     references = [
         [caption(generator, scene, 0.25) for _ in range(4 + (k % 5 == 0))]
         for k, scene in enumerate(scenes)
     ]
     references[3][1] = references[3][0]
+
     write_lines(
         "refs.jsonl",
         [
@@ -181,11 +196,13 @@ def write_inputs() -> None:
             for k, (id_, texts) in enumerate(zip(ids, references))
         ],
     )
+
     systems: dict[str, list[list[str]]] = {}
     for name, noise in (("good", 0.2), ("near", 0.3), ("far", 0.8)):
         systems[name] = [
             [caption(generator, scene, noise) for _ in range(3)] for scene in scenes
         ]
+
     systems["near"][5] = systems["near"][5][:1] * 3
     systems["few"] = [texts[: 2 + k % 2] for k, texts in enumerate(systems["near"])]
     for name, rows in systems.items():
@@ -193,6 +210,7 @@ def write_inputs() -> None:
             f"{name}.jsonl",
             [{"id": id_, "captions": texts} for id_, texts in zip(ids, rows)],
         )
+
     scores = [
         (id_, name, round(4 - 3 * noise + generator.gauss(0, 0.5), 2))
         for id_ in ids
@@ -203,6 +221,7 @@ def write_inputs() -> None:
         "id,system,score\n"
         + "".join(f"{id_},{name},{score}\n" for id_, name, score in scores)
     )
+
     write_judgments(generator, ids, references, systems)
     for source, noise in (("before", 0.3), ("after", 0.7), ("again", 0.3)):
         rows = [
@@ -269,6 +288,7 @@ def write_judgments(
                     "category": "xy"[k % 2],
                 }
             )
+
         one, other = ("good", "far") if k % 3 else ("near", "far")
         votes = [generator.choice((-1, 1, 1)) for _ in range(5)]
         pairs.append(
@@ -281,6 +301,7 @@ def write_judgments(
                 "kind": "xyz"[k % 3],
             }
         )
+
     write_lines("graded.jsonl", graded)
     write_lines("pairs.jsonl", pairs)
 

@@ -47,12 +47,14 @@ def write_files(
         }
         for k in numbers
     ]
+
     references = {
         k: [f"{_text(k, WORDS)} today", f"{_text(k, WORDS)} there"] for k in numbers
     }
     annotations = [
         {"image_id": k, "caption": text} for k in numbers for text in references[k]
     ]
+
     rows = [
         {
             "id": k,
@@ -67,6 +69,7 @@ def write_files(
         "A": [_text(k, WORDS) for k in numbers],
         "B": [_text(k, WORDS if k % 3 else WORDS[1:]) for k in numbers],
     }
+
     files = {"refs": folder / "refs.json", "rows": folder / "rows.jsonl"}
     files["refs"].write_text(json.dumps({"images": images, "annotations": annotations}))
     files["rows"].write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -77,4 +80,5 @@ def write_files(
                 [{"image_id": k, "caption": text} for k, text in zip(numbers, texts)]
             )
         )
+
     return files

@@ -32,6 +32,7 @@ def write_xlsx(
         archive.writestr(
             "[Content_Types].xml", f'<Types xmlns="{PACKAGE}/content-types"/>'
         )
+
         document = (
             f'<Relationship Id="rId1" Type="{RELATIONS}/officeDocument" '
             'Target="xl/workbook.xml"/>'
@@ -41,6 +42,7 @@ def write_xlsx(
             "<Relationships "
             f'xmlns="{PACKAGE}/relationships">{document}</Relationships>',
         )
+
         entries = "".join(
             f'<sheet name="{name}" sheetId="{k}" r:id="rId{k}"/>'
             for k, name in zip(numbers, sheets)
@@ -50,6 +52,7 @@ def write_xlsx(
             f'<workbook xmlns="{MAIN}" '
             f'xmlns:r="{RELATIONS}"><sheets>{entries}</sheets></workbook>',
         )
+
         kind = f"{RELATIONS}/worksheet"
         links = "".join(
             f'<Relationship Id="rId{k}" Type="{kind}" '
@@ -60,6 +63,7 @@ def write_xlsx(
             "xl/_rels/workbook.xml.rels",
             f'<Relationships xmlns="{PACKAGE}/relationships">{links}</Relationships>',
         )
+
         for number, rows in zip(numbers, sheets.values()):
             lines = [
                 f'<row r="{r}">'
@@ -98,6 +102,7 @@ def write_ods(
             for row in rows
         )
         tables += f'<table:table table:name="{name}">{cells}{extra}</table:table>'
+
     names = " ".join(
         f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
         for name in ("office", "table", "text")
@@ -105,6 +110,7 @@ def write_ods(
     body = (
         f"<office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body>"
     )
+
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
         archive.writestr(

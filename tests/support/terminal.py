@@ -73,12 +73,14 @@ def _in_terminal(
         for name, value in os.environ.items()
         if name not in ("COLUMNS", "LINES")
     }
+
     variables = {
         **inherited,
         "TERM": "xterm-256color",
         "PYTHONIOENCODING": "utf-8",
         **(environment or {}),
     }
+
     with subprocess.Popen(
         [sys.executable, *arguments],
         cwd=folder,
@@ -93,5 +95,6 @@ def _in_terminal(
         with contextlib.suppress(OSError):
             while data := os.read(terminal, 65536):
                 received += data
+
     os.close(terminal)
     return process.returncode, bytes(received)

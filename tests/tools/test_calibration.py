@@ -94,6 +94,7 @@ def test_metrics_outside_the_goal_are_listed():
         .partition(calibration.END)[0]
     )
     assert section.strip() == calibration.goal_section(TABLES)
+
     outside = calibration.outside_goal(TABLES)
     of_few = {"2": {"interval": [0.5]}, "20": {"interval": [0.94, None]}}
     wide = {"20": {"interval": [0.99]}}
@@ -106,6 +107,7 @@ def test_metrics_outside_the_goal_are_listed():
         "narrow": ["300: .80–.95 \\*"],
         "wide": ["20: .99"],
     }
+
     smooth = {
         "rouge",
         "meteor",
@@ -170,7 +172,7 @@ def test_tables_are_stored_one_by_one(tmp_path, monkeypatch):
     }
 
 
-def test_cells_of_other_numbers_of_examples_stay_with_the_smallest_number_of_repetitions(
+def test_cells_of_other_sizes_stay_with_the_smallest_number_of_repetitions(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(calibration, "TABLES", tmp_path / "calibration.json")

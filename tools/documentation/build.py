@@ -43,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--output", type=Path, default=ROOT / "site", help="folder of the site"
     )
     args = parser.parse_args(argv)
+
     output = args.output.resolve()
     if stale := stale_pages():
         print(
@@ -51,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 1
+
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "pages")
         nav = write_pages(folder)
@@ -68,18 +70,22 @@ def main(argv: Sequence[str] | None = None) -> int:
             "-f",
             str(config),
         ]
+
         environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
         if subprocess.run(command, check=False, env=environment).returncode:
             return 1
+
     requests = outside(output)
     for file, address in requests:
         print(f"{file.relative_to(output)}: loads {address}", file=sys.stderr)
+
     if (GALLERY / "index.html").is_file():
         shutil.copytree(GALLERY, output / GALLERY.name)
     pages = sum(1 for _ in output.rglob("*.html"))
     size = (
         sum(file.stat().st_size for file in output.rglob("*") if file.is_file()) / 1e6
     )
+
     print(
         f"{output / 'index.html'}: {pages} pages, {size:.0f} MB, "
         f"{len(requests)} requests to other hosts"

@@ -65,19 +65,20 @@ def guides(docs: Path) -> dict[tuple[str, str], str]:
     for names, file in re.findall(r"\[((?:`[\w-]+`(?:, )?)+)\]\(([\w-]+\.md)\)", index):
         for name in re.findall(r"`([\w-]+)`", names):
             out.setdefault(("metrics", name), f"metrics/{file}")
+
+    # The page of the component's name comes before one that has the name in its title.
     for kind in KINDS:
         folder = docs / ("metrics" if kind in ("distances", "embeddings") else kind)
         for entry in built_in(kind):
             if (folder / f"{entry.name}.md").is_file():
                 out[kind, entry.name] = f"{folder.name}/{entry.name}.md"
-            else:
-                for file in sorted(folder.glob("*.md")) if folder.is_dir() else []:
-                    title = file.read_text(encoding="utf-8").partition("\n")[0]
-                    if (
-                        re.search(rf"(?<![\w-]){re.escape(entry.name)}(?![\w-])", title)
-                        and "README" not in file.name
-                    ):
-                        out.setdefault((kind, entry.name), f"{folder.name}/{file.name}")
+                continue
+            alone = re.compile(rf"(?<![\w-]){re.escape(entry.name)}(?![\w-])")
+            for file in sorted(folder.glob("*.md")):
+                title = file.read_text(encoding="utf-8").partition("\n")[0]
+                if alone.search(title) and "README" not in file.name:
+                    out.setdefault((kind, entry.name), f"{folder.name}/{file.name}")
+
     for entry in built_in("tasks"):
         for file in sorted((docs / "studies").glob("*.md")):
             if (
@@ -88,6 +89,8 @@ def guides(docs: Path) -> dict[tuple[str, str], str]:
                 out.setdefault(("tasks", entry.name), f"studies/{file.name}")
         if entry.name.startswith("judgments/"):
             out["tasks", entry.name] = "judgments.md"
+
+    # Whatever has no page of its own: the first page that mentions it.
     for kind, patterns in MENTIONS.items():
         pages = [
             file
@@ -96,6 +99,7 @@ def guides(docs: Path) -> dict[tuple[str, str], str]:
             if file.name != "README.md"
         ]
         texts = {file: file.read_text(encoding="utf-8") for file in pages}
+
         for entry in built_in(kind):
             name = re.compile(
                 rf"(?<![\w-]){re.escape(entry.name.removeprefix('studies/'))}(?![\w-])"
@@ -174,10 +178,12 @@ def _usage(entry: Entry) -> list[str]:
     schema = parameters_schema(entry)
     required = ", ".join(f"{name}: ..." for name in schema.get("required", ()))
     value = f"{{{required}}}" if required else ""
+    with_value = f"{entry.name}: {value}" if value else entry.name
+    reader = f"{entry.name}, {required}" if required else entry.name
     blocks = {
-        "metrics": f"metrics:\n  - {entry.name}{f': {value}' if value else ''}",
-        "adapters": f"models:\n  - {entry.name}{f': {value}' if value else ''}",
-        "readers": f"dataset: {{reader: {entry.name}{f', {required}' if required else ''}}}",
+        "metrics": f"metrics:\n  - {with_value}",
+        "adapters": f"models:\n  - {with_value}",
+        "readers": f"dataset: {{reader: {reader}}}",
         "distances": f"metrics:\n  - trm: {{distance: {entry.name}}}",
         "embeddings": f"metrics:\n  - mmd: {{embedding: {entry.name}}}",
     }

@@ -54,6 +54,8 @@ def triangles() -> Figure:
     ):
         first = rng.uniform(-1, 1, size=(6, 2))
         second = rng.uniform(-1, 1, size=(6, 2)) + np.array([shift, 0])
+
+        # The triangle has two corners of one sample and one of the other.
         corners = np.array(
             [
                 first[first[:, 1].argmin()],
@@ -61,15 +63,19 @@ def triangles() -> Figure:
                 second[second[:, 0].argmax()],
             ]
         )
+
         for one, two, style in ((0, 1, "-"), (0, 2, "--"), (1, 2, "--")):
             axes.plot(*corners[[one, two]].T, style, color="0.4", linewidth=1)
+
         for points, colour, marker, label in zip(
             (first, second), COLOURS, MARKERS, ("candidates", "references")
         ):
             axes.plot(*points.T, marker, color=colour, label=label)
+
         axes.set(title=title, xticks=[], yticks=[])
         axes.set_aspect("equal")
         axes.margins(0.15)
+
     figure.legend(
         *figure.axes[0].get_legend_handles_labels(),
         loc="lower center",

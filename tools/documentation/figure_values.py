@@ -132,18 +132,21 @@ def noise() -> Values:
         }
         for epsilon in (0.0, 0.1, 0.2, 0.4, 0.6)
     ]
+
     metrics = [
         {"cr": {"n": 2}},
         {"nrr": {"n": 2}},
         {"corpus-bleu": {"n": 2}},
         {"self-bleu": {"n": 2, "negative": True}},
     ]
+
     spec = {
         "dataset": {"reader": "lines", **half},
         "models": models,
         "metrics": metrics,
         "task": "noise",
     }
+
     out: Values = {}
     for record in harness.evaluate({**spec, "bootstrap": {"samples": 0}}).results:
         out.setdefault(str(record["model"]), {})[str(record["metric"])] = record[

@@ -1,8 +1,8 @@
 """The table of forms of files in docs/data-formats.md,
 made from the table that reads them.
 
-python -m tools.documentation.forms          # write the page anew
-python -m tools.documentation.forms --check  # exit code 1 where it is not as the table says
+    python -m tools.documentation.forms          write the page anew
+    python -m tools.documentation.forms --check  exit code 1 where it is stale
 """
 
 from __future__ import annotations

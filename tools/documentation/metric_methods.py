@@ -47,36 +47,49 @@ HEADERS = (
 )
 INTRODUCTION = f"""# Methods by metric
 
-Output of `python -m tools.documentation.metric_methods --write`: what a run computes beside the number of each built-in
-metric. Metrics with a parameter `embedding` or `distance` are created with `bow` or with `rouge`.
+Output of `python -m tools.documentation.metric_methods --write`: what a run computes
+beside the number of each built-in metric. Metrics with a parameter `embedding` or
+`distance` are created with `bow` or with `rouge`.
 
-- **interval**: *bootstrap* of examples: BCa below 500 examples, below 7 Student's with the bootstrap's standard error,
-  percentiles from 500 on; Wilson's interval of a share where all scores lie at a bound ([below](#at-a-bound)).
-  *jackknife*: without groups or parts of the examples. An interval whose [measured coverage](testing.md#calibration)
-  is below .90 is not printed. No interval leaves the range of its metric (TER has none below 0), and none depends on
-  the order of a file: resamples are drawn in the order of the ids (numbers by size), of examples without ids by position.
-- **paired test** ([comparisons](comparisons.md)): *randomisation* exchanges the captions of both systems;
-  *jackknife* is that of the difference. "from {JACKKNIFED}" is a number of examples.
-- **p of candidates against references**: *relabelling* deals the texts of each example anew, all ways up to the budget
-  of `significance`, else Monte Carlo; *scored again* scores every relabelling, which is slow. *none* has its reason.
-  "from 50 examples": document frequencies of fewer would make p too small ([why](metrics/cider.md)).
-- **depends on**: sizes of the sets on which the expected number depends, so that values of other sizes are not
-  compared; state that is fitted on all references and held fixed; images.
+- **interval**: *bootstrap* of examples: BCa below 500 examples, below 7 Student's with
+  the bootstrap's standard error, percentiles from 500 on; Wilson's interval of a share
+  where all scores lie at a bound ([below](#at-a-bound)). *jackknife*: without groups or
+  parts of the examples. An interval whose [measured coverage](testing.md#calibration)
+  is below .90 is not printed. No interval leaves the range of its metric (TER has none
+  below 0), and none depends on the order of a file: resamples are drawn in the order of
+  the ids (numbers by size), of examples without ids by position.
+- **paired test** ([comparisons](comparisons.md)): *randomisation* exchanges the
+  captions of both systems; *jackknife* is that of the difference. "from {JACKKNIFED}"
+  is a number of examples.
+- **p of candidates against references**: *relabelling* deals the texts of each example
+  anew, all ways up to the budget of `significance`, else Monte Carlo; *scored again*
+  scores every relabelling, which is slow. *none* has its reason. "from 50 examples":
+  document frequencies of fewer would make p too small ([why](metrics/cider.md)).
+- **depends on**: sizes of the sets on which the expected number depends, so that values
+  of other sizes are not compared; state that is fitted on all references and held
+  fixed; images.
 """
 AT_A_BOUND = """## At a bound
 
-Where all scores lie at a bound of the metric, as the 0 and 1 of a share, and where a number such as BLEU lies at one with all
-scores, resamples have no spread: the interval is Wilson's, for n perfect examples n / (n + 3.84) to 1. Over all shares it covers
-.95 on average; just beyond the share of one example, near 0 and 1, it covers .83 at least. The interval of a mean of scores of which
-most are 0 (of 2 or 10 % above 0, 5 to 50 examples) covers .90 at least.
+Where all scores lie at a bound of the metric, as the 0 and 1 of a share, and where a
+number such as BLEU lies at one with all scores, resamples have no spread: the interval
+is Wilson's, for n perfect examples n / (n + 3.84) to 1. Over all shares it covers .95
+on average; just beyond the share of one example, near 0 and 1, it covers .83 at least.
+The interval of a mean of scores of which most are 0 (of 2 or 10 % above 0, 5 to 50
+examples) covers .90 at least.
 
-A score lies at a bound, and two scores are equal, up to a tolerance that the metric declares (1e-7 of the larger one by default):
-rounding in single precision, and constants. The COCO toolkit adds 1e-15 to the matches of BLEU and 1e-9 to what they are divided by, so
-that a perfect BLEU-1 is .9999999998, one without a common word 1e-16, and 3 words of 6 are not 4 of 8. What the definition makes 0, a
-caption without an n-gram of some order in common, is 0 for intervals, wins and ties, sign tests, and numbers of which all scores are 0.
-In ranks (tau, Spearman) only captions without any common word tie at 0: a caption with words but no 4-gram in common has a BLEU-4 of 1e-5
-whose order comes from its words, and the published agreement of BLEU-4 with people counts it (on Flickr8k-Expert, where 97 % of the
-captions have no 4-gram in common, tau-c is 31.1 with this order and 3.3 without). Values are printed as the toolkit gives them.
+A score lies at a bound, and two scores are equal, up to a tolerance that the metric
+declares (1e-7 of the larger one by default): rounding in single precision, and
+constants. The COCO toolkit adds 1e-15 to the matches of BLEU and 1e-9 to what they are
+divided by, so that a perfect BLEU-1 is .9999999998, one without a common word 1e-16,
+and 3 words of 6 are not 4 of 8. What the definition makes 0, a caption without an
+n-gram of some order in common, is 0 for intervals, wins and ties, sign tests, and
+numbers of which all scores are 0. In ranks (tau, Spearman) only captions without any
+common word tie at 0: a caption with words but no 4-gram in common has a BLEU-4 of 1e-5
+whose order comes from its words, and the published agreement of BLEU-4 with people
+counts it (on Flickr8k-Expert, where 97 % of the captions have no 4-gram in common,
+tau-c is 31.1 with this order and 3.3 without). Values are printed as the toolkit gives
+them.
 """
 """Section below the table."""
 
@@ -125,6 +138,7 @@ def cells(name: str) -> list[str]:
             f"not seen: needs {needs}",
             f"not seen: needs {needs}",
         ]
+
     if metric.spec.level == "model":
         interval = (
             "bootstrap of its own" if isinstance(metric, HasTokenIntervals) else "none"
@@ -136,6 +150,7 @@ def cells(name: str) -> list[str]:
             "none: judges token scores",
             dependences(metric),
         ]
+
     interval, paired = interval_and_test(metric, case.sets)
     return [
         metric.spec.level,

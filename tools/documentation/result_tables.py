@@ -145,13 +145,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     written = stale_pages(write=True) if write else []
     stale = stale_pages()
     for page in written:
-        print(
-            f"{page}: "
-            f"{'has rows that its command does not print' if page in stale else 'written'}",
-            file=sys.stderr,
-        )
-    for page in () if write else stale:
-        print(f"{page}: is not the stored results; run with --write", file=sys.stderr)
+        found = "written"
+        if page in stale:
+            found = "has rows that its command does not print"
+        print(f"{page}: {found}", file=sys.stderr)
+    if not write:
+        for page in stale:
+            print(
+                f"{page}: is not the stored results; run with --write", file=sys.stderr
+            )
     return int(bool(stale))
 
 

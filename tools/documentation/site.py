@@ -25,7 +25,7 @@ GALLERY_LINK = (
     '<p><a class="md-button md-button--primary" href="gallery/index.html">Open pages '
     "of real captions</a></p>"
 )
-"""What stands on the home in place of the comment ``<!-- gallery -->`` where there is a
+"""Text that replaces the comment ``<!-- gallery -->`` of the home where there is a
 gallery.
 """
 TITLES = {
@@ -124,6 +124,7 @@ def write_pages(folder: Path) -> Nav:
         dirs_exist_ok=True,
         ignore=shutil.ignore_patterns("*.ipynb"),
     )
+
     for name in REPOSITORY_FILES:
         shutil.copy(ROOT / name, folder / name)
     (folder / "assets").mkdir(exist_ok=True)
@@ -132,16 +133,21 @@ def write_pages(folder: Path) -> Nav:
         folder / "assets" / "iframe-worker.js",
     )
     shutil.copy(Path(__file__).parent / "site.css", folder / "assets" / "site.css")
+
     draw_all(folder / "figures")
     notebooks.write_pages(ROOT / "docs" / "notebooks", folder / "notebooks")
+
     for file in folder.rglob("*.md"):
         text = relinked(file.read_text(encoding="utf-8"), file.relative_to(folder))
         file.write_text(in_both_schemes(text, file.parent), encoding="utf-8")
+
+    # The link to the gallery stands on the home page only where there is a gallery.
     home = folder / "index.md"
     text = home.read_text(encoding="utf-8").replace(
         "<!-- gallery -->", GALLERY_LINK if (GALLERY / "index.html").is_file() else ""
     )
     home.write_text(f"---\nhide: [navigation, toc]\n---\n{text}", encoding="utf-8")
+
     nav = guide_nav(folder)
     nav.append({"Reference": [*_components(folder), *_verbs(folder), *_api(folder)]})
     nav.append(

@@ -5,6 +5,7 @@ Every input is bytes.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -178,13 +179,11 @@ def replaced(template: Any) -> st.SearchStrategy[Any]:
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> Any:
     yield path
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
+    items: Any = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
     for key, item in items:
         yield from _paths(item, (*path, key))
 
@@ -203,3 +202,13 @@ def _replaced(template: Any, changes: Sequence[tuple[tuple[Any, ...], Any]]) -> 
             # an earlier change has replaced this part
             continue
     return result
+
+
+def parquet_bytes(rows: list[dict[str, Any]]) -> bytes:
+    """Return a Parquet file of rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), out)
+    return out.getvalue()

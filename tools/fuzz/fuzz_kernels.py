@@ -117,7 +117,6 @@ LISTS = (
 )
 
 
-# --------------------------------------------------------------------------- state
 class Session:
     """Objects of the kernels that the calls of an input share."""
 
@@ -190,7 +189,6 @@ def lexicon_bytes() -> bytes:
     return bytes(finish_lexicon(reader, read_lists(*LISTS)))
 
 
-# --------------------------------------------------------------------------- calls that fit
 def pairs_of(session: Session) -> list[Any]:
     """Return rows of hypotheses and of references."""
     examples = session.size()
@@ -451,7 +449,6 @@ MAKERS: tuple[Maker, ...] = (
 )
 
 
-# --------------------------------------------------------------------------- calls that do not
 def spoil(session: Session, arguments: list[Any], place: int) -> None:
     """Replace an argument by one that is wrong in one way."""
     value = arguments[place]
@@ -584,7 +581,6 @@ CHANGES: tuple[Callable[[Session, np.ndarray], Any], ...] = (
 )
 
 
-# --------------------------------------------------------------------------- target
 def run_calls(seed: bytes, calls: int = CALLS, longest: int = LONGEST) -> int:
     """Make the calls of a seed and return how many were refused."""
     session = Session(
@@ -628,11 +624,13 @@ def main() -> int:
         raise SystemExit(
             f"the engine is '{kernels.engine}': the compiled one is to be tested"
         )
+
     inputs = -(-args.calls // CALLS)
     refused = sum(
         run_calls(b"%d %d" % (args.seed, number), longest=args.longest)
         for number in range(inputs)
     )
+
     print(
         f"{inputs * CALLS:,} calls of the kernels, {refused:,} of them refused, "
         "no other end"

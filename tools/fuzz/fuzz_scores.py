@@ -14,28 +14,6 @@ from tools.fuzz.fuzz_inputs import TEXTS, VALUES, encoded
 from tools.fuzz.fuzz_target import read_list, target
 from tools.fuzz.variation import batch_of_sets, halves, vary_items
 
-
-# --------------------------------------------------------------------------- texts
-@target(encoded(st.lists(TEXTS, max_size=5)))
-def tokenisers(data: bytes, folder: Path) -> None:
-    """The tokenisers of captions and the stemmer."""
-    from caption_kernels import Tokenizer, stem
-    from harness_metrics.tokenisers.plain_words import plain_words
-
-    try:
-        texts = [text for text in json.loads(data) if isinstance(text, str)]
-    except (ValueError, TypeError, RecursionError):
-        texts = data.decode("utf-8", "replace").splitlines()
-    tokenizer = Tokenizer()
-    lines = tokenizer.tokenize(texts)
-    assert len(lines) == len(texts)
-    assert not any("\n" in line for line in lines)
-    tokenizer.tokens_raw(texts)
-    stem(texts)
-    for text in texts:
-        plain_words(text)
-
-
 SETS = st.lists(
     st.tuples(
         st.lists(TEXTS, min_size=1, max_size=3), st.lists(TEXTS, min_size=1, max_size=3)
@@ -154,7 +132,27 @@ NOT_FUZZED = {
     "token scores, or a model of text": ("perplexity", "pregen"),
     "parts of metrics that are fuzzed": ("bleu2", "bleu3", "bleu4"),
 }
-"""Why the target ``metrics`` leaves out the other built-in metrics."""
+"""Reasons for which the target ``metrics`` leaves out built-in metrics."""
+
+
+@target(encoded(st.lists(TEXTS, max_size=5)))
+def tokenisers(data: bytes, folder: Path) -> None:
+    """The tokenisers of captions and the stemmer."""
+    from caption_kernels import Tokenizer, stem
+    from harness_metrics.tokenisers.plain_words import plain_words
+
+    try:
+        texts = [text for text in json.loads(data) if isinstance(text, str)]
+    except (ValueError, TypeError, RecursionError):
+        texts = data.decode("utf-8", "replace").splitlines()
+    tokenizer = Tokenizer()
+    lines = tokenizer.tokenize(texts)
+    assert len(lines) == len(texts)
+    assert not any("\n" in line for line in lines)
+    tokenizer.tokens_raw(texts)
+    stem(texts)
+    for text in texts:
+        plain_words(text)
 
 
 @target(

@@ -57,11 +57,13 @@ def guide(
             flush=True,
         )
         return total
+
     # few targets in a short run, others with other seeds
     count = max(1, min(len(names), int(seconds * workers / LEAST)))
     names = [names[(seed + k) % len(names)] for k in range(count)]
     each = max(LEAST, int(seconds * workers / count))
     running: list[subprocess.Popen[bytes]] = []
+
     for name in names:
         while len(running) >= workers:
             running.pop(0).wait()
@@ -80,10 +82,12 @@ def guide(
             "--counts",
             str(counts),
         ]
+
         with log.open("wb") as file:
             running.append(
                 subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
             )
+
     for process in running:
         process.wait()
     for name in names:
@@ -94,6 +98,7 @@ def guide(
                 f"({(scratch / f'guided-{name}.log').read_text()[-300:]!r})"
             )
             continue
+
         for line in counts.read_text().splitlines():
             key, _, count = line.rpartition(" ")
             total[key] += int(count)
@@ -102,6 +107,7 @@ def guide(
         ):
             if line.startswith("finding in "):
                 print(line, flush=True)
+
     return total
 
 
@@ -116,7 +122,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args()
-    with atheris.instrument_imports(include=list(INSTRUMENTED)):  # pyright: ignore[reportAttributeAccessIssue]
+    with atheris.instrument_imports(include=list(INSTRUMENTED)):  # pyright: ignore
         from tools.fuzz import fuzz_targets  # noqa: F401
     import tempfile
 
@@ -141,7 +147,7 @@ def main() -> None:
             Current(Path(folder, "current")),
             contextlib.nullcontext(),
         )
-        with atheris.instrument_imports(include=list(INSTRUMENTED)):  # pyright: ignore[reportAttributeAccessIssue]
+        with atheris.instrument_imports(include=list(INSTRUMENTED)):  # pyright: ignore
             for data in seeds[:10]:  # imports what the target needs
                 worker.attempted(args.target, data)
         worker.warmed.add(args.target)

@@ -126,6 +126,7 @@ def main() -> int:
         help="share of the time for atheris",
     )
     args = parser.parse_args()
+
     out = OUT.resolve()
     began = time.time()
     total: collections.Counter[str] = collections.Counter()
@@ -142,6 +143,7 @@ def main() -> int:
             )
         )
         total.update(fuzz(args, began + 60 * args.minutes, out, Path(folder)))
+
     return summary(
         args.targets, total, time.time() - began, out, round(LEAST * args.minutes)
     )
@@ -160,12 +162,14 @@ def summary(
     print(
         f"{'target':<18} {'inputs':>9} {'accepted':>9} {'refused':>9} {'findings':>9}"
     )
+
     scored = every = 0
     for name in names:
         row = [total[f"{name} {end}"] for end in ("accepted", "refused", "finding")]
         scored += row[0] if TARGETS[name].scores else 0
         every += sum(row)
         print(f"{name:<18} {sum(row):>9,} {row[0]:>9,} {row[1]:>9,} {row[2]:>9,}")
+
     found = sum(1 for file in out.rglob("*.txt")) if out.is_dir() else 0
     slow, memory, died = (total[f"- {key}"] for key in ("slow", "memory", "died"))
     other = sum(total[f"{name} finding"] for name in names) - slow - memory
@@ -173,18 +177,22 @@ def summary(
         sum(resource.getrusage(who)[:2])
         for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
+
     print(
         f"{every:,} inputs in {seconds / 60:.1f} minutes, "
         f"{every / used:,.0f} per CPU second, {scored:,} of them reached a metric:"
         f" {other} tracebacks, {slow} beyond 5 s, {memory} beyond 1 GB, "
         f"{died} ends of a process; {found} findings in {out}"
     )
+
+    # A target that reads too little is one that does not start, or refuses everything.
     idle = [
         name
         for name in names
         if sum(total[f"{name} {end}"] for end in ("accepted", "refused", "finding"))
         < least
     ]
+
     if idle:
         print(f"too little was done: fewer than {least} inputs of {', '.join(idle)}")
     return 1 if found or died or idle else 0

@@ -1,5 +1,5 @@
-"""Which fast tests execute a line: ``python -m tools.mutants.lines`` records them once
-for all mutants.
+"""The fast tests that execute a line: ``python -m tools.mutants.lines`` records them
+once for all mutants.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class Recorder:
         self._coverage = coverage.Coverage(
             data_file=str(folder / DATA), source_dirs=measured
         )
+        # The record is read for a copy of the sources too.
+        self._coverage.set_option("run:relative_files", True)
         self._coverage.erase()
         self._coverage.start()
 
@@ -77,7 +79,7 @@ class ExecutedLines:
 
     def covered(self, path: str) -> set[int]:
         """Return the lines of a file that a test executes."""
-        contexts = self._data.contexts_by_lineno(str(ROOT / path))
+        contexts = self._data.contexts_by_lineno(path)
         return {
             line
             for line, names in contexts.items()
@@ -94,14 +96,13 @@ class ExecutedLines:
         functions the tests of its module and folder: an import is recorded for the
         first test alone.
         """
-        contexts = self._data.contexts_by_lineno(str(ROOT / path))
+        contexts = self._data.contexts_by_lineno(path)
         inside = _find_function_lines(path)
         statement = max((number for number in contexts if number <= line), default=line)
-        lines = (
-            ([line] if contexts.get(line) else [statement])
-            if line in inside
-            else inside
-        )
+        lines = inside
+        if line in inside:
+            lines = {line if contexts.get(line) else statement}
+
         module = Path("tests", re.sub(r"/harness_\w+/", "/", path))
         names = {
             name for number in lines for name in contexts.get(number, []) if name
@@ -111,6 +112,8 @@ class ExecutedLines:
             for test in self._seconds
             if _distance(test, module) < (1 if names else 2)
         }
+
+        # The nearest tests come first, then the quickest.
         chosen: list[str] = []
         for test in sorted(
             names, key=lambda test: (_distance(test, module), self._seconds[test], test)
@@ -118,6 +121,7 @@ class ExecutedLines:
             seconds -= self._seconds[test]
             if seconds >= 0:
                 chosen.append(test)
+
         return chosen
 
 

@@ -19,7 +19,8 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.exception_replacer import ExceptionReplacer
 from cosmic_ray.operators.operator import Operator
-from cosmic_ray.plugins import get_operator
+from cosmic_ray.plugins import OPERATOR_PROVIDERS, get_operator
+from cosmic_ray.work_item import MutationSpec
 
 ARITHMETIC = ("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow")
 BITS = ("BitOr", "BitAnd", "BitXor", "LShift", "RShift")
@@ -113,6 +114,16 @@ class Mutant:
     occurrence: int
     line: int
     column: int
+    end: tuple[int, int] = (0, 0)
+    """Line and column where the changed text ends."""
+
+    def specification(self) -> MutationSpec:
+        """Return the change as the runner of cosmic-ray takes it."""
+        provider = "harness" if self.operator in OWN else "core"
+        start = (self.line, self.column)
+        return MutationSpec(
+            self.path, f"{provider}/{self.operator}", self.occurrence, start, self.end
+        )
 
     def code(self, source: str) -> str:
         """Return the mutated source."""
@@ -132,13 +143,21 @@ class Mutant:
         return before[at].strip(), after[at].strip()
 
 
+OWN: dict[str, Any] = {
+    "ReturnNone": ReturnNone,
+    "ExceptionReplacer": CaughtException,
+}
+"""Operators beside those of cosmic-ray, or in their place."""
+# The runner finds operators by their provider and name.
+OPERATOR_PROVIDERS["harness"] = OWN
+
+
 @cache
 def _operators() -> dict[str, Any]:
-    operators = {name: get_operator(f"core/{name}")() for name in operator_names()}
+    names = dict.fromkeys(("ReturnNone", *operator_names()))
     return {
-        "ReturnNone": ReturnNone(),
-        **operators,
-        "ExceptionReplacer": CaughtException(),
+        name: (OWN[name] if name in OWN else get_operator(f"core/{name}"))()
+        for name in names
     }
 
 
@@ -156,11 +175,11 @@ def mutants_of(path: str, source: str) -> list[Mutant]:
         positions = [
             place for node in nodes for place in operator.mutation_positions(node)
         ]
-        for occurrence, ((line, column), _) in enumerate(positions):
+        for occurrence, ((line, column), end) in enumerate(positions):
             if line not in bounds and not any(
                 first <= (line, column) < last for first, last in skipped
             ):
-                found.append(Mutant(path, name, occurrence, line, column))
+                found.append(Mutant(path, name, occurrence, line, column, end))
     return sorted(found, key=lambda m: (m.line, m.column, m.operator, m.occurrence))
 
 
@@ -192,9 +211,9 @@ def _ranges_without_effect(
             ranges.append(node.annotation)
         elif isinstance(node, ast.JoinedStr | ast.Raise) or _is_for_types(node):
             ranges.append(node)
-    return [
-        ((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in ranges
-    ]  # type: ignore[attr-defined]
+
+    found: list[Any] = [*ranges]
+    return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in found]
 
 
 def _is_for_types(node: ast.AST) -> bool:

@@ -23,80 +23,19 @@ import os
 import resource
 import sys
 import tempfile
-import tomllib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tools import cpp_mutants
-from tools.mutants.processes import FAILED, PRELOADED, ROOT, run_tests
+from tools.mutants.drawn import draw, write_fault
+from tools.mutants.faults import CORE, Area, Fault, find_stages, read_faults
+from tools.mutants.processes import FAILED, PASSED, PRELOADED, ROOT, run_tests
 
-FAULTS = Path(__file__).with_name("planted_faults.toml")
 RESULTS = Path(__file__).with_name("planted_results.json")
-CORE = "kernels/core/"
 UNNOTICED = "unnoticed"
-PASSED = (0, 5)
-"""Exit statuses of pytest: no test fails, and no test is fast."""
 
 
-@dataclass(frozen=True)
-class Area:
-    """A part of the sources, and the fast tests that are near it."""
-
-    name: str
-    sources: Sequence[str]
-    tests: Sequence[str]
-    drawn: int
-    """Number of drawn faults."""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A change of one place of a source."""
-
-    name: str
-    area: str
-    origin: str
-    """``review``, ``hand``, or ``drawn``."""
-    file: str
-    old: str
-    new: str
-    reason: str = ""
-    """Why the change alters no result."""
-
-    def plant(self, source: str) -> str:
-        """Return the source with the fault; raise ValueError unless the replaced text
-        occurs once.
-        """
-        if source.count(self.old) != 1:
-            raise ValueError(
-                f"{self.name}: {self.file} has {source.count(self.old)} times "
-                f"{self.old!r}; expected once"
-            )
-        return source.replace(self.old, self.new)
-
-
-def read_faults() -> tuple[dict[str, Area], dict[str, Fault]]:
-    """Return the areas and the faults of the list by their names."""
-    content = tomllib.loads(FAULTS.read_text(encoding="utf-8"))
-    areas = {name: Area(name, **fields) for name, fields in content["areas"].items()}
-    return areas, {fields["name"]: Fault(**fields) for fields in content["fault"]}
-
-
-def find_stages(fault: Fault, area: Area) -> list[list[str]]:
-    """Return the test modules that run against a fault: the one of its module,
-    then those of its area.
-    """
-    path = Path(fault.file)
-    parts = [part for part in path.parent.parts if not part.startswith("harness_")]
-    own = str(Path("tests", *parts, f"test_{path.name}"))
-    stages = [[own], [test for test in area.tests if test != own]]
-    present = [[test for test in stage if (ROOT / test).is_file()] for stage in stages]
-    return [stage for stage in present if stage]
-
-
-# --------------------------------------------------------------------------- Python
 class Bench:
     """Runs tests against faults of Python sources."""
 
@@ -140,7 +79,6 @@ def _children_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-# --------------------------------------------------------------------------- C++
 class KernelBench:
     """Builds faults of the kernels and runs the fast tests of the kernels."""
 
@@ -168,98 +106,6 @@ class KernelBench:
         return str(result["by"]) if result["end"] == "noticed" else UNNOTICED
 
 
-# --------------------------------------------------------------------------- the draw
-def draw(areas: dict[str, Area], seed: int, record: Path) -> Iterator[Fault]:
-    """Yield the drawn faults of every area: mutants of lines that a test of the record
-    executes, without those with a reason.
-    """
-    from tools.mutants import lines
-    from tools.mutants.mutants import mutants_of, sample, sources
-    from tools.mutants.run import REASONS, key
-
-    executed = lines.ExecutedLines(record)
-    reasons: dict[str, str] = json.loads(REASONS.read_text(encoding="utf-8"))
-    for number, area in enumerate(areas.values()):
-        if area.sources[0].startswith(CORE):
-            yield from _draw_kernels(area, seed)
-            continue
-        every = []
-        for file in sources(ROOT, area.sources, []):
-            covered = executed.covered(file)
-            every += [
-                mutant
-                for mutant in mutants_of(
-                    file, (ROOT / file).read_text(encoding="utf-8")
-                )
-                if mutant.line in covered
-            ]
-        chosen = []
-        for mutant in sample(every, 4 * area.drawn, 1000 * seed + number):
-            source = (ROOT / mutant.path).read_text(encoding="utf-8")
-            if key(mutant, source) not in reasons and len(chosen) < area.drawn:
-                chosen.append(
-                    _describe(
-                        area, len(chosen) + 1, mutant.path, source, mutant.code(source)
-                    )
-                )
-        yield from chosen
-
-
-def _draw_kernels(area: Area, seed: int) -> Iterator[Fault]:
-    """Yield the drawn faults of the kernels, one of each of the files that come first
-    by their number of lines.
-    """
-    from tools.kernel_mutants import reasons
-
-    quotas = cpp_mutants.quotas(area.drawn)
-    number = 0
-    for path, count in quotas.items():
-        mutants = [
-            mutant
-            for mutant in cpp_mutants.in_order(path, seed)
-            if mutant.name not in reasons()
-        ]
-        for mutant in mutants[:count]:
-            number += 1
-            yield _describe(area, number, CORE + path, mutant.source, mutant.code)
-
-
-def _describe(area: Area, number: int, path: str, source: str, code: str) -> Fault:
-    """Return the change of a source as a fault: whole lines,
-    as many as the place needs to be told from others.
-    """
-    before = source.splitlines(keepends=True)
-    after = code.splitlines(keepends=True)
-    first = next(k for k, pair in enumerate(zip(before, after)) if pair[0] != pair[1])
-    same_end = next(
-        k
-        for k, pair in enumerate(zip(reversed(before), reversed(after)))
-        if pair[0] != pair[1]
-    )
-    last = len(before) - same_end
-    last_after = len(after) - same_end
-    while source.count("".join(before[first:last])) > 1:
-        first -= 1
-    return Fault(
-        f"{area.name}-drawn-{number}",
-        area.name,
-        "drawn",
-        path,
-        "".join(before[first:last]),
-        "".join(after[first:last_after]),
-    )
-
-
-def write_fault(fault: Fault) -> str:
-    """Return a fault as an entry of the list."""
-    fields = {name: value for name, value in vars(fault).items() if value}
-    return "[[fault]]\n" + "".join(
-        f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
-        for name, value in fields.items()
-    )
-
-
-# --------------------------------------------------------------------------- all
 def main() -> int:
     """Plant the faults; return 1 where one is unnoticed without a reason."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
@@ -287,12 +133,14 @@ def main() -> int:
         help="only those that were unnoticed, and have no reason",
     )
     args = parser.parse_args()
+
     os.chdir(ROOT)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     areas, faults = read_faults()
     if args.draw is not None:
         print("\n".join(map(write_fault, draw(areas, args.draw, args.record))))
         return 0
+
     results: dict[str, dict[str, str]] = (
         json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
     )
@@ -300,6 +148,7 @@ def main() -> int:
         name for name in args.names if name not in faults and name not in areas
     ]:
         parser.error(f"there is no fault and no area {', '.join(unknown)}")
+
     chosen = [
         fault
         for fault in faults.values()
@@ -312,6 +161,7 @@ def main() -> int:
             if not fault.reason
             and results.get(fault.name, {}).get("now", UNNOTICED) == UNNOTICED
         ]
+
     run(chosen, areas, results)
     return summary(faults, results)
 

@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+PASSED = (0, 5)
+"""Exit statuses of pytest: no test fails, and no test is fast."""
 HUNG = 120
 """Seconds after which a single fast test has hung."""
 PRELOADED = (
@@ -38,11 +40,15 @@ FAILED = re.compile(
 INSTALL = """
 import importlib.machinery
 
-original, target, source = importlib.machinery.SourceFileLoader.get_code, {target!r}, {source!r}
+original = importlib.machinery.SourceFileLoader.get_code
+target = {target!r}
+source = {source!r}
 
 
 def get_code(self, fullname):
-    return compile(source, target, "exec", dont_inherit=True) if self.path == target else original(self, fullname)
+    if self.path == target:
+        return compile(source, target, "exec", dont_inherit=True)
+    return original(self, fullname)
 
 
 importlib.machinery.SourceFileLoader.get_code = get_code

@@ -1,10 +1,10 @@
 """Test the tests: ``python -m tools.mutants.run``, or ``make mutants``.
 
-Small changes of the sources (:mod:`mutants`) are drawn with a seed. Each is compiled in
-a process of its own, and the fast tests that execute the changed line run against it
-(:mod:`lines`), those of its module and folder first. A mutant is noticed when a test
-fails or takes far more time than it takes without the change. The sources on disk stay
-as they are.
+Small changes of the sources (:mod:`tools.mutants.mutants`) are drawn with a seed and
+become the work of a session of cosmic-ray (``cosmic_ray.toml``). Its runner changes a
+copy of the sources, one place after the other, and runs the fast tests that execute the
+changed line (:mod:`tools.mutants.near_tests`). The sources themselves stay as they are.
+A second call goes on where the first one was interrupted.
 
 Those that no test notices are listed. ``equivalent.json`` says of each why it cannot
 change a result. The exit status is 1 when one is missing there, or fewer than 95 % of
@@ -15,65 +15,34 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib
-import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
-import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cosmic_ray.commands import execute
+from cosmic_ray.config import load_config
+from cosmic_ray.testing import run_tests
+from cosmic_ray.work_db import WorkDB, use_db
+from cosmic_ray.work_item import TestOutcome, WorkItem
+
 from tools.mutants import lines
 from tools.mutants.mutants import Mutant, mutants_of, sample, sources
-from tools.mutants.processes import FAILED, PRELOADED, ROOT, run_tests
+from tools.mutants.near_tests import CHANGED, ORIGINAL, RECORD
+from tools.mutants.processes import ROOT
 
+CONFIGURATION = Path(__file__).with_name("cosmic_ray.toml")
 REASONS = Path(__file__).with_name("equivalent.json")
+PACKAGES = (".", "plugins", "adapters", "tasks", "kernels/reference")
+"""Folders that hold the packages, which come before the installed ones."""
 GOAL = 0.95
-SECONDS = 90.0
-"""CPU seconds of the tests of a mutant, at most;
-the quickest of all that execute the line.
-"""
 
 
-# --------------------------------------------------------------------------- one mutant
-def attempt(
-    mutant: Mutant, source: str, executed: lines.ExecutedLines, scratch: Path
-) -> str:
-    """Return ``noticed`` or ``unnoticed``.
-
-    A test that fails without the change too, when it runs by itself, does not count.
-    """
-    tests = executed.find_tests(mutant.path, mutant.line, SECONDS)
-    code = mutant.code(source)
-    while tests:
-        end = run_tests(
-            tests,
-            int(3 * sum(map(executed.seconds, tests))) + 10,
-            (mutant.path, code),
-            scratch,
-        )
-        if end in (0, 5):  # 5: none of them is fast
-            break
-        named = FAILED.search(scratch.with_suffix(".txt").read_text(errors="replace"))
-        failed = [test for test in tests if named and named["test"].endswith(test)]
-        if (
-            not failed
-            or run_tests(
-                failed, int(3 * executed.seconds(failed[0])) + 10, None, scratch
-            )
-            == 0
-        ):
-            return "noticed"
-        print(f"left out: {failed[0]} fails unchanged", flush=True)
-        tests = [test for test in tests if test not in failed]
-    return "unnoticed"
-
-
-# --------------------------------------------------------------------------- all
 def draw(
     config: dict[str, Any], count: int | None, seed: int, only: Sequence[str]
 ) -> list[Mutant]:
@@ -83,15 +52,12 @@ def draw(
     for number, (name, group) in enumerate(sorted(config["groups"].items())):
         if only and name not in only:
             continue
-        files = sources(ROOT, group["sources"], group.get("exclude", []))
-        every = [
-            m
-            for file in files
-            for m in mutants_of(file, (ROOT / file).read_text(encoding="utf-8"))
-        ]
-        size = (
-            group["count"] if count is None else round(count * group["count"] / total)
-        )
+        every: list[Mutant] = []
+        for file in sources(ROOT, group["sources"], group.get("exclude", [])):
+            every += mutants_of(file, (ROOT / file).read_text(encoding="utf-8"))
+        size = group["count"]
+        if count is not None:
+            size = round(count * group["count"] / total)
         drawn += sample(every, size, 1000 * seed + number)
     return drawn
 
@@ -102,25 +68,54 @@ def key(mutant: Mutant, source: str) -> str:
     return f"{mutant.path}: {before} -> {after}"
 
 
-def read_lines(folder: Path) -> lines.ExecutedLines:
-    """Return the tests of every line, recorded again when a source has changed
-    since.
+def identify(mutant: Mutant, source: str) -> str:
+    """Return the number of the work of a mutant: another one where the sources have
+    moved.
     """
+    text = f"{key(mutant, source)} {mutant.line} {mutant.code(source)}"
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def copy_sources(tree: Path) -> None:
+    """Copy the files of the repository that git does not ignore to ``tree``."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(
+        command, cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    shutil.rmtree(tree, ignore_errors=True)
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tree / name)
+
+
+def record_lines(folder: Path, tree: Path) -> None:
+    """Record the tests of every line, again when a source has changed since."""
     changed = max(
-        path.stat().st_mtime
-        for name in ("harness", "plugins", "adapters")
-        for path in (ROOT / name).rglob("*.py")
+        path.stat().st_mtime for name in CHANGED for path in (tree / name).rglob("*.py")
     )
     record = folder / lines.SECONDS
-    if not record.is_file() or record.stat().st_mtime < changed:
-        print(
-            "recording the lines that each fast test executes (10 minutes)", flush=True
-        )
-        subprocess.run(
-            [sys.executable, "-m", "tools.mutants.lines", "--out", str(folder)],
-            stdout=subprocess.DEVNULL,
-        )
-    return lines.ExecutedLines(folder)
+    if record.is_file() and record.stat().st_mtime >= changed:
+        return
+    print("recording the lines that each fast test executes (10 minutes)", flush=True)
+    subprocess.run(
+        [sys.executable, "-m", "tools.mutants.lines", "--out", str(folder)],
+        cwd=tree,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+def fill_session(session: WorkDB, work: Mapping[str, Mutant]) -> None:
+    """Make the mutants the work of the session; results of the same ones are kept."""
+    results = {
+        job: result for job, result in session.results if job in work and result.diff
+    }
+    session.clear()
+    session.add_work_items(
+        WorkItem.single(job, mutant.specification()) for job, mutant in work.items()
+    )
+    for job, result in results.items():
+        session.set_result(job, result)
 
 
 def main() -> int:
@@ -134,123 +129,77 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--groups", nargs="*", default=[])
     parser.add_argument(
-        "--resume", action="store_true", help="keep what was noticed before"
-    )
-    parser.add_argument(
-        "--retry",
-        action="store_true",
-        help="run only what was unnoticed before and has no reason",
-    )
-    parser.add_argument(
         "--report", action="store_true", help="run nothing; print the results so far"
-    )
-    parser.add_argument(
-        "--part",
-        default="1/1",
-        metavar="K/N",
-        help="the K-th of N parts, for several processes",
     )
     parser.add_argument(
         "--out",
         type=Path,
         default=lines.OUT,
-        help="folder of the results and of the record of executed lines",
+        help="folder of the session, of the copy and of the record of executed lines",
     )
     args = parser.parse_args()
     out = args.out.absolute()
-    part, parts = map(int, args.part.split("/"))
-    os.chdir(ROOT)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
-        "tool"
-    ]["mutants"]
-    mutants = draw(config, args.count, args.seed, args.groups)[part - 1 :: parts]
     out.mkdir(exist_ok=True)
-    earlier = _earlier(out) if args.resume or args.retry or args.report else {}
-    reasons: dict[str, str] = json.loads(REASONS.read_text(encoding="utf-8"))
-    for name in ("harness", "harness_metrics"):
-        spec = importlib.util.find_spec(name)
-        if spec is None or not str(spec.origin).startswith(str(ROOT)):
-            raise SystemExit(
-                f"{name} is {spec and spec.origin}, not below {ROOT}: "
-                "its mutants would not be loaded"
-            )
-    for name in PRELOADED:
-        importlib.import_module(name)
-    results: dict[str, tuple[Mutant, str]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        scratch = Path(folder, "tmp")
-        executed = read_lines(out)
-        for number, mutant in enumerate(sorted(mutants, key=lambda m: m.path), 1):
-            source = (ROOT / mutant.path).read_text(encoding="utf-8")
-            name = key(mutant, source)
-            state = hashlib.sha256(
-                f"{name} {mutant.line} {mutant.code(source)}".encode()
-            ).hexdigest()
-            end = earlier.get(state)
-            if args.report or args.retry:
-                retried = args.retry and end == "unnoticed" and name not in reasons
-                if end is None or not retried:
-                    if end is not None:
-                        results[state] = (mutant, end)
-                    continue
-            if end != "noticed" or args.retry:
-                end = attempt(mutant, source, executed, scratch)
-                print(
-                    f"{number}/{len(mutants)} {end} {name} (line {mutant.line})",
-                    flush=True,
+
+    # The sample reads the sources by their names below the root.
+    os.chdir(ROOT)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    work: dict[str, Mutant] = {}
+    for mutant in draw(project["tool"]["mutants"], args.count, args.seed, args.groups):
+        source = (ROOT / mutant.path).read_text(encoding="utf-8")
+        work[identify(mutant, source)] = mutant
+
+    tree = out / "tree"
+    with use_db(str(out / "session.sqlite")) as session:
+        fill_session(session, work)
+        if not args.report:
+            copy_sources(tree)
+            os.environ.setdefault("OMP_NUM_THREADS", "1")
+            paths = [str(tree / name) for name in PACKAGES]
+            os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+            os.environ[ORIGINAL] = str(ROOT)
+            os.environ[RECORD] = str(out)
+            record_lines(out, tree)
+            # cosmic-ray changes files by their names below the working directory.
+            os.chdir(tree)
+            config = load_config(str(CONFIGURATION))
+            outcome, output = run_tests(config.test_command, config.timeout)
+            if outcome != TestOutcome.SURVIVED:
+                raise SystemExit(
+                    f"{config.test_command} fails without a change {output}"
                 )
-                with (out / "results.jsonl").open("a") as file:
-                    file.write(
-                        json.dumps(
-                            {
-                                "state": state,
-                                "end": end,
-                                "line": mutant.line,
-                                "name": name,
-                            }
-                        )
-                        + "\n"
-                    )
-            results[state] = (mutant, end)
-    return summary(results)
+            execute(session, config)
+            os.chdir(ROOT)
+        noticed = {job: result.is_killed for job, result in session.results}
+    return summary([(work[job], end) for job, end in noticed.items()])
 
 
-def _earlier(out: Path) -> dict[str, str]:
-    """Return the ends of earlier runs by the hash of the mutant."""
-    path = out / "results.jsonl"
-    lines = path.read_text().splitlines() if path.is_file() else []
-    return {item["state"]: item["end"] for item in map(json.loads, lines)}
-
-
-def summary(results: dict[str, tuple[Mutant, str]]) -> int:
+def summary(results: Sequence[tuple[Mutant, bool]]) -> int:
     """Print what was noticed, by folder, and the unnoticed ones;
     return the exit status.
     """
     reasons: dict[str, str] = json.loads(REASONS.read_text(encoding="utf-8"))
-    folders: dict[str, list[str]] = {}
+    folders: dict[str, list[bool]] = {}
     missing: list[str] = []
-    for mutant, end in results.values():
-        folders.setdefault(str(Path(mutant.path).parent), []).append(end)
-        if end == "unnoticed":
-            name = key(mutant, (ROOT / mutant.path).read_text(encoding="utf-8"))
-            if name not in reasons:
-                missing.append(name)
-            print(
-                f"unnoticed: {mutant.path}:{mutant.line} "
-                f"{name.partition(': ')[2]}\n    {reasons.get(name, 'NO REASON')}"
-            )
-    for folder, ends in sorted(folders.items()):
+    for mutant, noticed in results:
+        folders.setdefault(str(Path(mutant.path).parent), []).append(noticed)
+        if noticed:
+            continue
+        name = key(mutant, (ROOT / mutant.path).read_text(encoding="utf-8"))
+        if name not in reasons:
+            missing.append(name)
         print(
-            f"{folder:<28} {len(ends):>4} mutants, {ends.count('unnoticed'):>3} "
-            "unnoticed"
+            f"unnoticed: {mutant.path}:{mutant.line} "
+            f"{name.partition(': ')[2]}\n    {reasons.get(name, 'NO REASON')}"
         )
-    ends = [end for _, end in results.values()]
-    unnoticed = ends.count("unnoticed")
+
+    for folder, ends in sorted(folders.items()):
+        print(f"{folder:<28} {len(ends):>4} mutants, {ends.count(False):>3} unnoticed")
+    unnoticed = sum(not noticed for _, noticed in results)
     equal = unnoticed - len(missing)
-    share = 1 - len(missing) / max(1, len(ends) - equal)
+    share = 1 - len(missing) / max(1, len(results) - equal)
     print(
-        f"{len(ends)} mutants, {1 - unnoticed / max(1, len(ends)):.1%} noticed;"
+        f"{len(results)} mutants, {1 - unnoticed / max(1, len(results)):.1%} noticed;"
         f" {equal} cannot change a result; of the others {share:.1%} noticed"
     )
     print(

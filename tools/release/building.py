@@ -73,6 +73,7 @@ def build(root: Path, output: Path) -> Distributions:
     """
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
+
     environment = {**os.environ, "SOURCE_DATE_EPOCH": source_date(root)}
     sdists: list[Path] = []
     wheels: list[Path] = []
@@ -81,6 +82,7 @@ def build(root: Path, output: Path) -> Distributions:
             target = Path(folder, name)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, target)
+
         for place in FOLDERS:
             before = set(output.iterdir())
             command = [
@@ -99,6 +101,7 @@ def build(root: Path, output: Path) -> Distributions:
                     f"the build failed:\n{result.stdout[-3000:]}\n"
                     f"{result.stderr[-3000:]}"
                 )
+
             built = sorted(set(output.iterdir()) - before)
             sdists += [path for path in built if path.name.endswith(".tar.gz")]
             wheels += [path for path in built if path.suffix == ".whl"]

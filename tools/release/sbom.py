@@ -28,13 +28,16 @@ from tools.release.package import ROOT
 PROBE = """
 import importlib.metadata, json
 keys = ("Name", "Version", "License-Expression", "License")
-rows = [{key: d.metadata.get(key) or "" for key in keys} | {"classifiers": d.metadata.get_all("Classifier") or []}
-        for d in importlib.metadata.distributions()]
+rows = []
+for found in importlib.metadata.distributions():
+    row = {key: found.metadata.get(key) or "" for key in keys}
+    row["classifiers"] = found.metadata.get_all("Classifier") or []
+    rows.append(row)
 print(json.dumps(rows))
 """
 NOTES = {
-    "pycocoevalcap": "not in its metadata: COCO caption toolkit, with the jars of METEOR, "
-    "SPICE and CoreNLP under their own licences"
+    "pycocoevalcap": "not in its metadata: COCO caption toolkit, "
+    "with the jars of METEOR, SPICE and CoreNLP under their own licences"
 }
 """Notes on packages whose metadata have no licence."""
 INSTALLERS = {"pip", "setuptools", "wheel"}
@@ -106,6 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--no-audit", action="store_true", help="leave pip-audit out")
     args = parser.parse_args(argv)
+
     with tempfile.TemporaryDirectory() as folder:
         wheel = args.wheel or _built(Path(folder, "dist"))
         python = (
@@ -113,16 +117,19 @@ def main(argv: Sequence[str] | None = None) -> int:
             / "python"
         )
         rows = rows_of(python)
+
         width = max(len(row.name) for row in rows)
         for row in rows:
             print(
                 f"{row.name:<{width}}  {row.version:<12}  "
                 f"{row.licence or 'NO LICENCE IN THE METADATA'}"
             )
+
         _write(python, args.output)
         vulnerable = (
             False if args.no_audit else _audit(rows, Path(folder, "requirements.txt"))
         )
+
     return 1 if vulnerable or not all(row.licence for row in rows) else 0
 
 

@@ -62,6 +62,7 @@ def try_tools(wheel: Path, arguments: Sequence[str] = ARGUMENTS) -> list[str]:
                 key: str(Path(folder, key.lower()))
                 for key in ("UV_TOOL_DIR", "UV_CACHE_DIR", "PIPX_HOME", "HARNESS_CACHE")
             }
+
             start = time.perf_counter()
             result = subprocess.run(
                 [*command, *arguments],
@@ -71,6 +72,7 @@ def try_tools(wheel: Path, arguments: Sequence[str] = ARGUMENTS) -> list[str]:
                 check=False,
                 env={**os.environ, **places, "PIP_FIND_LINKS": str(wheel.parent)},
             )
+
             print(
                 f"{name} caption-harness {' '.join(arguments[:2])}: "
                 f"{time.perf_counter() - start:.0f} s with its installation"
@@ -80,6 +82,7 @@ def try_tools(wheel: Path, arguments: Sequence[str] = ARGUMENTS) -> list[str]:
                     f"{name} caption-harness: exit code {result.returncode}\n"
                     f"{result.stderr[-2000:]}"
                 )
+
     if "pipx" not in commands(wheel):
         print("pipx: not on this machine, not tried")
     return problems

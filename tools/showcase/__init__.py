@@ -1,3 +1,3 @@
-"""What the README, the site and the gallery show of the harness,
-made by its commands.
+"""The pictures and pages of the README, the site and the gallery,
+made by the commands of the harness.
 """

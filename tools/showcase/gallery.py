@@ -87,9 +87,11 @@ def exhibits(data: Path, limit: int | None) -> list[Exhibit]:
         (data / name).is_dir()
         for name in ("flickr8k_expert", "composite_flickr8k", "thumb_mscoco")
     )
+
     shown = [
         Exhibit("captioners", *TEXTS["captioners"], "captioners.yaml", str(data), count)
     ]
+
     if judged:
         shown.append(
             Exhibit(
@@ -117,8 +119,8 @@ def captioners(data: Path) -> dict[str, object]:
     file = str(data / COCO / "candidates_where_image.jsonl.gz")
     return {
         "task": "captioners",
-        "description": "Captions of mtanti/where-image2: four places of the image in a language "
-        "model, three runs each.",
+        "description": "Captions of mtanti/where-image2: "
+        "four places of the image in a language model, three runs each.",
         "dataset": {
             "reader": "jsonl",
             "path": str(data / COCO / "references.jsonl.gz"),
@@ -141,10 +143,12 @@ def build(output: Path, limit: int | None) -> list[Exhibit]:
     (RUNS / "captioners.yaml").write_text(
         yaml.safe_dump(captioners(data), sort_keys=False), encoding="utf-8"
     )
+
     shown = exhibits(data, limit)
     if score_page.MODULE.is_file():  # by `make wasm`
         shown.append(Exhibit("score", *TEXTS["score"], task="", data=""))
         score_page.build(output / "score.html")
+
     for item in (item for item in shown if item.task):
         folder = f"{item.name}-{limit}" if limit else item.name
         run(["run", item.task, "--output", folder, *item.options], RUNS, item.data)
@@ -184,6 +188,7 @@ def build(output: Path, limit: int | None) -> list[Exhibit]:
             for item in shown
         }
         photograph(pictures, height=900, scale=2 / 3, dark=dark)
+
     (output / "index.html").write_text(
         index(shown, {item.name: output / f"{item.name}.html" for item in shown}),
         encoding="utf-8",

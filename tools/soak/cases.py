@@ -43,6 +43,7 @@ def specs(server: str) -> dict[str, dict[str, Any]]:
         "label": "served",
     }
     patience = {"timeout": 5.0, "retries": 4, "first_wait": 0.01, "log_probs": False}
+
     return {
         "small": {**COMMON, "models": [MODEL, "human"], "metrics": ["rouge", "bleu"]},
         "large": {
@@ -83,6 +84,7 @@ def write_data(folder: Path, version: int) -> None:
     generator = random.Random(version)
     names = [f"e{i}" for i in range(EXAMPLES)]
     references = {name: _captions(generator, 2) for name in names}
+
     _write_lines(
         folder / "data.jsonl",
         [{"id": name, "references": references[name]} for name in names],
@@ -91,11 +93,13 @@ def write_data(folder: Path, version: int) -> None:
         folder / "model.jsonl",
         [{"id": name, "candidates": _captions(generator, 2)} for name in names],
     )
+
     served = [
         {"id": f"e{i}", "references": _captions(generator, 2)}
         for i in range(SERVED_EXAMPLES)
     ]
     _write_lines(folder / "served.jsonl", served)
+
     rated = [
         {
             "id": name,
@@ -108,6 +112,7 @@ def write_data(folder: Path, version: int) -> None:
         for i, text in enumerate(_captions(generator, 2))
     ]
     _write_lines(folder / "rated.jsonl", rated)
+
     for name in ("data", "model", "served", "rated"):
         # the same file again, also by its time
         os.utime(folder / f"{name}.jsonl", (1e9 + version, 1e9 + version))

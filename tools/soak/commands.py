@@ -39,7 +39,7 @@ the size of a file in bytes; a clock that jumps by up to ten years, back and for
 
 @dataclass(frozen=True)
 class End:
-    """How a command ended: its exit status (negative: a signal) and what it printed."""
+    """The end of a command: its exit status (negative: a signal) and its output."""
 
     code: int
     text: str
@@ -54,8 +54,8 @@ class End:
 
     @property
     def problem(self) -> str:
-        """What the documentation does not name about this end; empty for success, one
-        line with exit 2, failed examples, a fault.
+        """Properties of this end that the documentation does not name; empty for
+        success, one line with exit 2, failed examples, a fault.
         """
         if self.hung:
             return "hang"
@@ -114,7 +114,7 @@ class Command:
     ) -> None:
         self.fault = fault or Fault()
         self.kept = below.parent / f".disk-{below.name}"
-        """What is on the disk at a power cut (:mod:`power`)."""
+        """The content of the disk at a power cut (:mod:`power`)."""
         self._page = SharedPage()
         self._streams = [
             below.parent / f".{name}-{time.monotonic_ns()}"

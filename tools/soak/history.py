@@ -117,7 +117,6 @@ class History(RuleBasedStateMachine):
             shutil.rmtree(self.folder, ignore_errors=True)
             shutil.rmtree(self.outside, ignore_errors=True)
 
-    # ------------------------------------------------------------------ one command
     def perform(
         self,
         verb: Verb,
@@ -132,6 +131,9 @@ class History(RuleBasedStateMachine):
         """
         target = self.directories.get(verb.target, self.directories["run"])
         asks = verb.spec == "served"
+
+        # A run that begins anew, or whose store cannot be written, may ask for every
+        # answer again.
         if (
             (verb.name in ("fresh", "extend") and not goes_on)
             or (fault and fault.kind in ("full", "read-only", *LIMITS))
@@ -148,6 +150,7 @@ class History(RuleBasedStateMachine):
             or is_limited
             or (fault is not None and fault.kind == PAID and end.code < 0)
         )
+
         if fault is not None and struck:
             self._note(verb, fault.kind, kills=end.code == -signal.SIGKILL)
         elif disturbance:
@@ -157,15 +160,18 @@ class History(RuleBasedStateMachine):
         for name in self.pending:
             self._note(verb, name)
         self.pending.clear()
+
         if not verb.reads:
             self.last = verb
         is_down = asks and self.behaviour == "down"
+
         self._step(
             verb, target, end, is_disturbed=struck or bool(disturbance) or is_down
         )
         self._check_outside(verb)
         if looks:
             self.look(verb.target)
+
         if asks:
             self._check_answers(answers, end, struck)
             finished = (target.path / RESULTS).exists() and not (
@@ -220,6 +226,7 @@ class History(RuleBasedStateMachine):
         before = target.possible
         data = self.shop.data
         parts = self._parts()
+
         if end.code in (0, 1):
             after = {
                 state
@@ -236,9 +243,11 @@ class History(RuleBasedStateMachine):
             if verb.reads and not is_disturbed:
                 self._check_output(verb, target, end)
             return
+
         refusing = {
             state for part in parts for state in after_refusal(verb, before, data, part)
         }
+
         if is_disturbed or end.code != 2:
             target.possible = {
                 state
@@ -251,6 +260,7 @@ class History(RuleBasedStateMachine):
             raise self._problem(
                 "refused", f"{verb} in the state {_names(before)}: {end.line}"
             )
+
         if target.shares_files and end.code == 2:
             self._own_files(target)
 
@@ -326,21 +336,23 @@ class History(RuleBasedStateMachine):
             )
         return matching
 
-    # ------------------------------------------------------------------ products
     def produce(self, verb: Verb, faults: list[Fault]) -> None:
         """Give a verb that writes beside a run with each of the faults, then
         undisturbed: it leaves what an undisturbed one leaves.
         """
         wanted = self.shop.product(verb)
+
         made = self.folder / "made"
         self.shop.prepare(verb, made)
         kept = self._kept(verb, made)
         asked = 0
+
         for fault in faults:
             asked += self._disturb(verb, fault, made, wanted)
         is_whole = not differences(read_tree(made), wanted.tree)
         end = self._make(verb, made)
         asked += sum(self.shop.server.answers)
+
         if end.code and not (end.code == 2 and is_whole and verb in REFUSES_ITS_OWN):
             raise self._problem("refused", f"{verb} after {_list(faults)}: {end.line}")
         if not end.code and verb.name == "arena" and end.output != wanted.output:
@@ -349,11 +361,15 @@ class History(RuleBasedStateMachine):
                 f"{verb} after {_list(faults)}: "
                 f"{_difference(end.output, wanted.output)}",
             )
+
+        # What a power cut took may lack lines of the store, which is whole without
+        # them.
         has_lost_power = any(fault.kind == POWER_CUT for fault in faults)
         tree = read_tree(made)
         if verb.name == "arena" and has_lost_power:
             tree = without_damaged(tree)
         self._check_product(verb, tree, wanted, faults)
+
         if (
             verb.name == "arena"
             and not has_lost_power
@@ -364,6 +380,7 @@ class History(RuleBasedStateMachine):
                 f"{verb} after {_list(faults)}: {asked} answers in place of "
                 f"{wanted.answers}",
             )
+
         self._check_kept(verb, made, kept)
         shutil.rmtree(made)
 
@@ -417,7 +434,8 @@ class History(RuleBasedStateMachine):
             f"harness {' '.join(line)}" + (f"   # {fault}" if fault else "")
         )
         end = self.shop.command(line, self.folder, fault, cache=cache_of(made))
-        end, kept = end.wait(HANG_SECONDS), end.kept
+        kept = end.kept
+        end = end.wait(HANG_SECONDS)
         if fault is not None and fault.kind == POWER_CUT:
             lose_unsynced(self.folder, kept, chances(fault.seed))
         self._check_end(verb, end)
@@ -452,18 +470,18 @@ class History(RuleBasedStateMachine):
             )
         self._check_outside(verb)
 
-    # ------------------------------------------------------------------ two at once
     def overlap(self, verb: Verb, fault: Fault, second: Verb, is_killed: bool) -> None:
         """Give a second command while the first is stopped at a call."""
         run = self.directories["run"]
-        data = self.shop.data
         before = set(run.possible)
+
         self._forget_answers()
         self.shop.server.begin("good")
         line = arguments(verb, self.folder, run.path)
         first = self.shop.command(line, self.folder, fault, answers=self.answers)
         self.trace.append(f"harness {' '.join(line)}   # {fault}")
         at = len(self.trace) - 1
+
         meanwhile: End | None = None
         is_locked = False
         if first.waits_for_signal():
@@ -480,49 +498,68 @@ class History(RuleBasedStateMachine):
             ).wait(HANG_SECONDS)
             self._check_end(second, meanwhile)
             first.send(signal.SIGKILL if is_killed else signal.SIGCONT)
+
         end = first.wait(HANG_SECONDS)
         self.trace[at] += (
             f"   -> {end.code} at {end.struck.replace(str(self.folder), '')}"
         )
+
         if end.problem:
             raise self._problem(
                 end.problem, f"{verb} beside {second} ends with {end.code}: {end.line}"
             )
+
         if not verb.reads:
             self.last = verb
         reached = self._interleaved(
             before, [verb] if second.name == LOOK else [verb, second]
         )
         run.possible = reached
+
+        if meanwhile is not None:
+            self._check_meanwhile(verb, second, meanwhile, before, is_locked=is_locked)
+        self._check_outside(verb)
+        self.look("run")
+
+    def _check_meanwhile(
+        self,
+        verb: Verb,
+        second: Verb,
+        meanwhile: End,
+        before: set[State],
+        *,
+        is_locked: bool,
+    ) -> None:
+        """Raise a problem unless a command that ran beside another one found a state
+        that the other may have had, or was refused because of it.
+        """
+        run = self.directories["run"]
+        data = self.shop.data
         is_reader = second.reads or second.name == LOOK
         held = {
             state
             for part in self._parts()
             for state in after_interruption(verb, before, data, part)
         }
-        if meanwhile is not None and meanwhile.code in (0, 1):
+
+        if meanwhile.code in (0, 1):
             if second.name == LOOK:
                 self._matching(held, meanwhile)
             elif is_locked and second.spec:
                 raise self._problem(
                     "accepted", f"{second} writes the run that {verb} is writing"
                 )
-        if (
-            meanwhile is not None
-            and meanwhile.code == 2
-            and not run.damage
-            and not run.shares_files
-        ):
+
+        if meanwhile.code == 2 and not run.damage and not run.shares_files:
             # Verbs that write their output into the run carry out an unfinished commit
             # first.
             blocked = ANOTHER_PROCESS in meanwhile.text and (
                 not is_reader or second.name in ("compare", "report")
             )
-            refusals = (
-                {s for p in self._parts() for s in after_refusal(second, held, data, p)}
-                if second.name != LOOK
-                else set[State]()
-            )
+            refusals = set[State]()
+            if second.name != LOOK:
+                for part in self._parts():
+                    refusals |= after_refusal(second, held, data, part)
             if not (
                 blocked
                 or refusals
@@ -533,8 +570,6 @@ class History(RuleBasedStateMachine):
                     f"{second} beside {verb} in the state {_names(before)}: "
                     f"{meanwhile.line}",
                 )
-        self._check_outside(verb)
-        self.look("run")
 
     def _interleaved(self, before: set[State], verbs: list[Verb]) -> set[State]:
         """Return the states that commands may leave,
@@ -550,7 +585,6 @@ class History(RuleBasedStateMachine):
                 }
         return reached
 
-    # ------------------------------------------------------------------ checks
     def _parts(self) -> list[tuple[State, ...]]:
         """Return every combination of states that the directories of the parts may
         hold.
@@ -588,7 +622,8 @@ class History(RuleBasedStateMachine):
             self._forget_answers()
 
     def _forget_answers(self) -> None:
-        self.interruptions, self.answered = 0, [0] * len(self.answered)
+        self.interruptions = 0
+        self.answered = [0] * len(self.answered)
 
     def _snapshot(self) -> dict[str, str]:
         return {**snapshot(self.outside), **snapshot(self.shop.project)}
@@ -601,13 +636,8 @@ class History(RuleBasedStateMachine):
             )
 
     def _note(self, verb: Verb, disturbance: str, *, kills: bool = False) -> None:
-        row = (
-            "judgments"
-            if verb.argument == "judged"
-            else "score"
-            if verb.argument == "scored"
-            else verb.name
-        )
+        rows = {"judged": "judgments", "scored": "score"}
+        row = rows.get(verb.argument, verb.name)
         self.shop.tally[f"{row}|{disturbance}"] += 1
         self.shop.tally["kills"] += kills
         self.disturbances += 1

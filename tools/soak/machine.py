@@ -46,7 +46,7 @@ STARTS = (
     *(State("done", spec, 0, ("chrf",)) for spec in ("small", "large", "judged")),
     State("part"),
 )
-"""What a history begins with; ``part``: no run, and both of its parts."""
+"""Beginnings of a history; ``part``: no run, and both of its parts."""
 
 RUNS = st.builds(
     Verb, st.sampled_from(["run", "extend", "fresh"]), st.sampled_from(SPECS)
@@ -91,7 +91,6 @@ DISTURBANCES = st.tuples(
 class Adversary(History):
     """Histories of commands and disturbances."""
 
-    # ------------------------------------------------------------------ steps
     @initialize(
         state=st.sampled_from(STARTS),
         answers=st.sampled_from(["none", "servers"]),

@@ -1,4 +1,4 @@
-"""What a command may make of a run directory, as the documentation promises it.
+"""The states that a command may make of a run directory, by the documentation.
 
 A directory is in one of a few states. A killed command leaves the state before it or
 the one after it; which one is not known until somebody looks. The model therefore keeps
@@ -23,7 +23,7 @@ SHARDED = "large"
 
 @dataclass(frozen=True, order=True)
 class State:
-    """What a run directory holds."""
+    """The content of a run directory."""
 
     kind: Kind = "empty"
     spec: str = ""
@@ -79,13 +79,9 @@ class Verb:
         """Spec that the directory holds afterwards; empty for verbs that keep it."""
         if self.name == "shard":
             return f"{SHARDED}/{self.argument}"
-        return (
-            SHARDED
-            if self.name == "merge"
-            else self.argument
-            if self.name in ("run", "extend", "fresh")
-            else ""
-        )
+        if self.name == "merge":
+            return SHARDED
+        return self.argument if self.name in ("run", "extend", "fresh") else ""
 
     def __str__(self) -> str:
         return f"{self.name} {self.argument}".strip()
@@ -118,12 +114,14 @@ def outcomes(
         What the directories of the parts hold.
     """
     refusal = {Outcome(False, state)}
+
     if verb.name == "score":
         return {Outcome(True, state)}
     if verb.name == "compare" and state.spec in ONE_SYSTEM:
         return refusal
     if verb.reads:
         return {Outcome(True, state)} if state.kind == "done" else refusal
+
     if verb.name == "rescore":
         if state.kind != "done":
             return refusal
@@ -133,13 +131,16 @@ def outcomes(
             True, replace(state, data=data, rescored=(*state.rescored, verb.argument))
         )
         return {rescored} if data == state.data else {rescored, *refusal}
+
     after = State("part" if verb.name == "shard" else "done", verb.spec, data)
     if verb.name == "fresh":
         return {Outcome(True, after)}
+
     if verb.name == "merge" and any(
         part != State("part", f"{SHARDED}/{k}", data) for k, part in enumerate(parts, 1)
     ):
         return refusal
+
     if verb.name == "extend":
         return refusal if state.kind == "empty" else {Outcome(True, after)}
     # A run of judgments takes any metrics: another list of them is the same run.

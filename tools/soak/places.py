@@ -49,7 +49,6 @@ def is_vital(name: str) -> bool:
     return Path(name).name in VITAL
 
 
-# --------------------------------------------------------------------------- planted
 @dataclass
 class Plant:
     """Something in place of a file of a run directory."""
@@ -74,25 +73,31 @@ class Plant:
         run.mkdir(exist_ok=True)
         inner = (str(path.relative_to(run)) for path in run.rglob("*"))
         names = sorted({*NAMES, *inner}) + 3 * sorted(WRITTEN)
+
         if (run / COMMIT).exists():
             # A commit without its files cannot be carried out: the directory is then
             # that of before, which no state of the model is.
             names = [name for name in names if name.partition("/")[0] != PENDING]
         path = run / names[share * len(names) // 1000]
+
         original = None
         if path.is_symlink() or path.exists():
             original = outside.parent / f"original-{outside.name}"
             path.rename(original)
+
+        # What stood there is copied outside, where a link can point to it.
         copy = outside / "copy"
-        shutil.rmtree(copy, ignore_errors=True) if copy.is_dir() else copy.unlink(
-            missing_ok=True
-        )
+        if copy.is_dir():
+            shutil.rmtree(copy, ignore_errors=True)
+        else:
+            copy.unlink(missing_ok=True)
         if original is not None and original.is_dir():
             shutil.copytree(original, copy)
         elif original is not None:
             shutil.copyfile(original, copy)
         else:
             copy.write_text("precious too\n")
+
         if kind == "symlink":
             path.symlink_to(outside / ("copy" if copy.is_dir() else "victim.txt"))
         elif kind == "symlink to a copy" or (kind == "hard link" and copy.is_dir()):
@@ -106,6 +111,7 @@ class Plant:
         else:
             path.mkdir()
             (path / "inner.txt").write_text("mine\n")
+
         return cls(
             kind,
             path,
@@ -148,7 +154,6 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-# --------------------------------------------------------------------------- torn
 def tear(run: Path, how: str, share: int) -> str:
     """Damage a file of a run directory and return its name; empty where there is none.
 
@@ -208,7 +213,6 @@ def _replace(path: Path, data: bytes) -> None:
     beside.rename(path)
 
 
-# --------------------------------------------------------------------------- linked
 def link_files(run: Path, outside: Path) -> list[tuple[Path, Path]]:
     """Move every file of a run directory elsewhere, with a symbolic link in its place,
     and return links and files.
@@ -235,7 +239,6 @@ def unlink_files(links: Iterable[tuple[Path, Path]]) -> None:
             copy.rename(path)
 
 
-# --------------------------------------------------------------------------- foreign, outside
 def write_foreign(folder: Path, kind: str) -> None:
     """Write a folder that is no run directory,
     some of whose files have names of one.
@@ -258,16 +261,14 @@ def snapshot(folder: Path) -> dict[str, str]:
     by path.
     """
     found: dict[str, str] = {}
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+    for path in sorted(folder.rglob("*")):
         status = path.lstat()
         kind = stat.S_IFMT(status.st_mode)
-        content = (
-            path.read_bytes().hex()
-            if stat.S_ISREG(status.st_mode)
-            else os.readlink(path)
-            if path.is_symlink()
-            else ""
-        )
+        content = ""
+        if stat.S_ISREG(status.st_mode):
+            content = path.read_bytes().hex()
+        elif path.is_symlink():
+            content = os.readlink(path)
         time = 0 if path.is_dir() else status.st_mtime_ns
         found[str(path)] = f"{kind:o} {status.st_mode:o} {time} {content}"
     return found

@@ -68,6 +68,7 @@ def find(
         tree = Path(folder)
         plant(fault, tree)
         paths = os.pathsep.join(str(tree / name) for name in ("", *COPIED[2:]))
+
         command = [
             sys.executable,
             "-m",
@@ -84,6 +85,7 @@ def find(
             str(workers),
             *(["--rules", ",".join(fault["rules"])] if aimed else []),
         ]
+
         environment = {
             **os.environ,
             "PYTHONPATH": paths,
@@ -92,15 +94,18 @@ def find(
         done = subprocess.run(
             command, cwd=tree, env=environment, capture_output=True, text=True
         )
+
     problems = [
         line
         for line in done.stdout.splitlines()
         if line.startswith("seed ") and ": " in line
     ]
+
     if not problems and "histories" not in done.stdout:
         raise SystemExit(
             f"{fault['name']}: the adversary does not start: {done.stdout}{done.stderr}"
         )
+
     return next(
         (line for line in problems if line.split(": ")[1] in fault["kinds"]), ""
     )
@@ -127,6 +132,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
+
     names = args.names or list(FAULTS)
     missed = 0
     if unknown := set(names) - set(FAULTS):
@@ -134,6 +140,7 @@ def main() -> int:
             f"no fault is called {', '.join(sorted(unknown))}; "
             f"there are {', '.join(FAULTS)}"
         )
+
     for name in names:
         began = time.monotonic()
         used = cpu_seconds()
@@ -141,6 +148,7 @@ def main() -> int:
         missed += not problem
         cost = f"{time.monotonic() - began:5.0f} s  {cpu_seconds() - used:5.0f} CPU s"
         print(f"{name:<28} {cost}  {problem[:160] or 'NOT FOUND'}", flush=True)
+
     print(f"{len(names) - missed} of {len(names)} planted faults found")
     return int(missed > 0)
 

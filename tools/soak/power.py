@@ -30,7 +30,7 @@ the disk.
 
 
 class Entry(NamedTuple):
-    """What a name of a directory stands for."""
+    """The thing that a name of a directory stands for."""
 
     kind: str
     inode: int
@@ -74,13 +74,11 @@ def read_names(folder: Path) -> Names:
     names: Names = {}
     for name in sorted(os.listdir(folder)):
         status = os.lstat(folder / name)
-        kind = (
-            FOLDER
-            if stat.S_ISDIR(status.st_mode)
-            else FILE
-            if stat.S_ISREG(status.st_mode)
-            else OTHER
-        )
+        kind = OTHER
+        if stat.S_ISDIR(status.st_mode):
+            kind = FOLDER
+        elif stat.S_ISREG(status.st_mode):
+            kind = FILE
         names[name] = Entry(kind, status.st_ino)
     return names
 
@@ -96,7 +94,7 @@ def chances(seed: int) -> Chance:
 
 
 class Disk:
-    """What was synced of a folder, and what programs saw of it when the power was cut.
+    """The synced part of a folder, and the folder that programs saw at a power cut.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ REFUSES_ITS_OWN = (
 )
 """Commands that refuse a folder in which they have finished already."""
 OCCUPANTS = ("file", "folder", "link")
-"""What somebody else put in place of an output."""
+"""Kinds of things that somebody else put in place of an output."""
 JUDGE = "judge"
 """Model of the server that answers as a judge."""
 JUDGE_CONCURRENCY = 2
@@ -61,7 +61,7 @@ _PARAPHRASES = (("a dog", "the dog"), ("dog", "hound"), ("in front of", "before"
 
 @dataclass(frozen=True)
 class Product:
-    """What an undisturbed command leaves."""
+    """The output of an undisturbed command."""
 
     tree: dict[str, str]
     output: str
@@ -76,14 +76,9 @@ def output_of(verb: Verb, folder: Path) -> Path:
     """Return the output of a verb in the folder of its products: a file, a folder,
     or the folder of caches.
     """
-    name = (
-        "plan.csv"
-        if verb.name == "label-plan"
-        else "cache"
-        if verb.name in _CACHES
-        else "out"
-    )
-    return folder / name
+    if verb.name == "label-plan":
+        return folder / "plan.csv"
+    return folder / ("cache" if verb.name in _CACHES else "out")
 
 
 def cache_of(folder: Path) -> Path:
@@ -154,7 +149,6 @@ def command_line(verb: Verb, run: Path | None, folder: Path) -> list[str]:
     raise ValueError(verb)
 
 
-# --------------------------------------------------------------------------- the project
 def write_inputs(project: Path, server: str) -> None:
     """Write what the verbs read beside runs: checkpoints, a judge, and the small word
     lists of a METEOR of the project's own.
@@ -169,6 +163,7 @@ def write_inputs(project: Path, server: str) -> None:
         (project / f"{name}.json").write_text(
             json.dumps({"words": ["a", "dog"], "number": number}), encoding="utf-8"
         )
+
     judge = {
         "base_url": server,
         "model": JUDGE,
@@ -178,6 +173,7 @@ def write_inputs(project: Path, server: str) -> None:
         "first_wait": 0.01,
     }
     (project / "judge.json").write_text(json.dumps(judge), encoding="utf-8")
+
     generator = random.Random(7)
     words = ("a dog", "a red bus", "two cats", "runs", "sits", "outside")
     captions = [
@@ -209,7 +205,6 @@ def _write_meteor(package: Path) -> None:
         table.write("\n".join(lines) + "\n")
 
 
-# --------------------------------------------------------------------------- what lies there
 def read_tree(folder: Path) -> dict[str, str]:
     """Return kind, mode and content of everything in a folder by its name; of a data
     base of answers the rows.
@@ -284,7 +279,6 @@ def without_damaged(tree: dict[str, str]) -> dict[str, str]:
     }
 
 
-# --------------------------------------------------------------------------- what somebody else put there
 def occupy(verb: Verb, kind: str, folder: Path, victim: Path) -> None:
     """Put a file, a folder with files of the names that verbs write, or a link to
     ``victim`` in place of an output.

@@ -128,6 +128,7 @@ def summary(
             f"{column:<{width}} "
             + " ".join(f"{pairs.get((row, column), 0) or '':>10}" for row in rows)
         )
+
     kinds = collections.Counter(text.split(": ")[1] for text in failures)
     found = (
         ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
@@ -139,6 +140,7 @@ def summary(
         f"{tally['histories']:,} histories, {tally['commands']:,} commands, "
         f"{disturbed:,} disturbed, {killed:,} killed: {found}"
     )
+
     least = round(HISTORIES * minutes)
     if tally["histories"] < least:
         print(
@@ -182,10 +184,12 @@ def main() -> int:
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--counts", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
+
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     if args.worker is not None:
         args.counts.write_text(json.dumps(work(args)))
         return 0
+
     print(f"seed {args.seed}", flush=True)
     tally: collections.Counter[str] = collections.Counter()
     failures: list[str] = []
@@ -211,15 +215,18 @@ def main() -> int:
             ]
             for k, file in enumerate(files)
         ]
+
         workers = [
             subprocess.Popen(command, start_new_session=True) for command in commands
         ]
         if any(_ends(workers, bool(args.until))):
             return 1
+
         for file in files:
             counts = json.loads(file.read_text())
             tally.update(counts["tally"])
             failures += counts["failures"]
+
     return summary(tally, failures, 0 if args.rounds else args.minutes)
 
 

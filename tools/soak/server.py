@@ -109,12 +109,15 @@ class _Handler(BaseHTTPRequestHandler):
         prompt = content if isinstance(content, str) else content[-1]["text"]
         is_judge = body["model"] == JUDGE
         example = EXAMPLES - 1 if is_judge else int(prompt.rpartition("e")[2])
+
         with self.lock:
             self.memory[_REQUESTS + example] += 1
             is_first = self.memory[_REQUESTS + example] == 1
+
         behaviour = BEHAVIOURS[self.memory[_BEHAVIOUR]]
         if behaviour == "slow" and example == SLOW_EXAMPLE:
             time.sleep(SLOW_SECONDS)
+
         misbehaves = is_first and example % 2 == 1
         with contextlib.suppress(OSError):  # the client was killed
             if behaviour == "down" or (misbehaves and behaviour == "errors"):
@@ -128,6 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
                 )
             if misbehaves and behaviour == "dropped":
                 return self.connection.shutdown(socket.SHUT_RDWR)
+
             self._send(
                 200,
                 json.dumps(

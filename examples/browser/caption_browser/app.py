@@ -227,7 +227,6 @@ class ExampleBrowser(App[None]):
     def _terminated(self) -> None:
         self.exit(return_code=TERMINATED)
 
-    # ------------------------------------------------------------------ state
     def _update(self) -> None:
         """Sort and filter the list anew, and draw the line of the state."""
         values = self.examples.values(self.metric, self.quantity)
@@ -277,7 +276,6 @@ class ExampleBrowser(App[None]):
         self.query_one("#texts", Static).update(detail_text(detail, self.metric))
         self.query_one("#detail", VerticalScroll).scroll_home(animate=False)
 
-    # ------------------------------------------------------------------ actions
     def action_metric(self, step: int) -> None:
         """Show the next metric."""
         names = self.examples.metrics

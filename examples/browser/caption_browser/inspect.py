@@ -2,8 +2,9 @@
 and searched, beside the texts.
 
 harness inspect runs/coco
-harness inspect runs/coco -m cider                      # begins with the scores of cider
-harness inspect runs/coco --search "dog diff>0.2"       # examples with the word, whose scores differ by more than 0.2
+harness inspect runs/coco -m cider                 # begins with the scores of cider
+harness inspect runs/coco --search "dog diff>0.2"  # with the word, and scores that
+                                                   # differ by more than 0.2
 
 Keys: arrows or j k move, m changes the metric, s the order, r reverses it, p shows
 p-values, / searches, tab goes to the texts, q ends.

@@ -38,6 +38,7 @@ def test_the_command_finds_the_task_and_has_the_numbers_of_the_harness(
     )
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
     folder = subprocess.run(
         [sys.executable, "-m", "caption_lm_eval"],
         capture_output=True,
@@ -57,10 +58,12 @@ def test_the_command_finds_the_task_and_has_the_numbers_of_the_harness(
         "--output_path",
         "out",
     ]
+
     done = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
+
     (file,) = (tmp_path / "out").rglob("results_*.json")
     found = json.loads(file.read_text())["results"]["captions"]
     answers = [["lol"]] * 3

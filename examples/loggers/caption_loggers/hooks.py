@@ -101,13 +101,12 @@ def numbers_of(record: Parameters) -> dict[str, float]:
     >>> numbers_of(
     ...     {
     ...         "model": "m",
-    ...         "decoding": {"temperature": 0.5},
     ...         "metric": "cider",
     ...         "value": 1.0,
     ...         "ci95": [0.5, 1.5],
     ...     }
     ... )
-    {'cider/m temperature=0.5': 1.0, 'cider/m temperature=0.5/low': 0.5, 'cider/m temperature=0.5/high': 1.5}
+    {'cider/m': 1.0, 'cider/m/low': 0.5, 'cider/m/high': 1.5}
     """
     model, decoding, metric, value, low, high, p_value, *_ = row_of(record)
     key = f"{metric}/{' '.join(filter(None, [str(model), str(decoding)]))}"

@@ -88,9 +88,11 @@ def test_mlflow(tmp_path):
                 artifacts=str(tmp_path / "files"),
             )
         )
+
     client = mlflow.MlflowClient(tracking_uri=uri)
     runs = client.search_runs([client.get_experiment_by_name("captions").experiment_id])
     assert len(runs) == 2
+
     assert runs[0].data.metrics == {
         "trm_meteor_/ours": 0.5,
         "trm_meteor_/ours/low": 0.25,

@@ -67,7 +67,6 @@ class Groups(NamedTuple):
     """int64 row of the output that receives the pair's statistics, -1 for none."""
 
 
-# ---------------------------------------------------------------------- statistics and scores
 def scores_of(statistics: np.ndarray) -> np.ndarray:
     """Return the scores of shape (n,) of the rows of statistics (n, 23)."""
     return meteor_score(np.ascontiguousarray(statistics, dtype=np.float64))
@@ -116,7 +115,6 @@ def first_best(scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
     )
 
 
-# ---------------------------------------------------------------------- alignment
 def best_statistics(texts: MeteorTexts, pairs: Sequence[Pair]) -> np.ndarray:
     """Return the statistics (n, 23), float64, of each raw hypothesis against the first
     of its references with the highest score.
@@ -136,11 +134,15 @@ def best_statistics(texts: MeteorTexts, pairs: Sequence[Pair]) -> np.ndarray:
     """
     out = np.empty((len(pairs), N_STATISTICS))
     counts = np.array([len(references) for _, references in pairs], dtype=np.int64)
+
     if len(counts) and counts.min() == 0:
         raise UnusableTexts(
             f"pair {int(counts.argmin()) + 1}: a hypothesis needs at least one "
             "reference"
         )
+
+    # Pairs of a part are aligned together, so that memory does not grow with their
+    # number.
     for first in range(0, len(pairs), _PAIRS_PER_PART):
         block = slice(first, first + _PAIRS_PER_PART)
         ids = texts.intern(
@@ -238,6 +240,8 @@ def align_pairs(
     n_per_example = int(pairs.sum())
     n_pairs = size * n_per_example
     n_rows = n_per_example if with_statistics else 0
+
+    # Each tile of each example is a group of the alignment.
     groups = Groups(
         text_starts=_bounds([len(tile.columns) for tile in tiles], size),
         texts=_concatenate(
@@ -251,11 +255,14 @@ def align_pairs(
         else np.full(n_pairs, -1, dtype=np.int64),
     )
     aligned = align(texts, groups)
+
     if len(tiles) == 1:  # its pairs are in the order of np.nonzero
         return Aligned(
             aligned.scores.reshape(size, n_per_example),
             aligned.statistics.reshape(size, n_rows, N_STATISTICS),
         )
+
+    # The groups of a tile follow one another: its scores go to its own slots.
     scores = np.empty((size, n_per_example))
     statistics = np.empty((size, n_rows, N_STATISTICS), dtype=np.int32)
     first = 0

@@ -31,12 +31,6 @@ ENGINE = Path(__file__).with_name("PassThrough.java")
 """Source of a class that gives back the JSON which the program asks a JavaScript engine
 to indent; Java has none since version 15.
 """
-
-
-class Unavailable(ImportError):
-    """SPICE cannot run on this machine; the message is one line."""
-
-
 OPENINGS = (
     *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in _PACKAGES),
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
@@ -45,6 +39,10 @@ OPENINGS = (
 """Options of Java 9 and later: the program's serialiser reads private fields of Java's
 classes.
 """
+
+
+class Unavailable(ImportError):
+    """SPICE cannot run on this machine; the message is one line."""
 
 
 class Spice:
@@ -94,6 +92,7 @@ class Spice:
             work = Path(folder)
             (work / "in.json").write_text(json.dumps(items), encoding="utf-8")
             (work / "cache").mkdir()
+
             path = [
                 *self._engine(work),
                 self._program,
@@ -111,6 +110,7 @@ class Spice:
                 "in.json",
             ]
             options = ["-cache", "cache", "-out", "out.json", "-subset", "-silent"]
+
             result = subprocess.run(
                 [*command, *options],
                 cwd=work,
@@ -118,6 +118,8 @@ class Spice:
                 text=True,
                 check=False,
             )
+
+            # Java prints a trace of many lines: the message names the cause alone.
             if result.returncode or not (work / "out.json").is_file():
                 lines = result.stderr.strip().splitlines() or [
                     "no output on standard error"
@@ -130,6 +132,7 @@ class Spice:
                     f"SPICE: Java ended with exit code {result.returncode}: "
                     f"{cause.strip()}"
                 )
+
             return json.loads((work / "out.json").read_text(encoding="utf-8"))
 
     def _engine(self, work: Path) -> list[Path]:
@@ -195,6 +198,7 @@ def find_jars() -> tuple[Path, Sequence[Path]]:
             "SPICE needs spice-1.0.jar of the package pycocoevalcap: "
             "pip install pycocoevalcap"
         )
+
     program = Path(
         next(iter(spec.submodule_search_locations)), "spice", "spice-1.0.jar"
     )
@@ -202,6 +206,8 @@ def find_jars() -> tuple[Path, Sequence[Path]]:
         raise Unavailable(
             f"SPICE needs {program}, which the installed pycocoevalcap lacks"
         )
+
+    # The jars lie beside the program, or in a folder of the user's.
     for folder in (
         program.parent / "lib",
         Path(os.environ.get("HARNESS_SPICE_JARS") or program.parent / "lib"),
@@ -210,6 +216,7 @@ def find_jars() -> tuple[Path, Sequence[Path]]:
             return program, () if folder == program.parent / "lib" else [
                 folder / name for name in JARS
             ]
+
     raise Unavailable(
         f"SPICE needs {JARS[0]} and {JARS[1]} in {program.parent / 'lib'} or "
         "$HARNESS_SPICE_JARS"

@@ -69,8 +69,12 @@ class PTBTokenizer:
             for items in captions_for_image.values()
             for item in items
         ]
+
         tokenizer = Tokenizer()
         lines = tokenizer.tokenize(texts)
+
+        # A full stop at the end of a line may belong to the next one, as in the
+        # toolkit, which tokenises all captions as one text.
         for k, text in enumerate(texts[:-1]):
             if text.rstrip().endswith(".") and (
                 lines[k].endswith(".") or texts[k + 1].lstrip()[:1].isdigit()
@@ -78,6 +82,7 @@ class PTBTokenizer:
                 lines[k] = _before_line(
                     tokenizer, text, lines[k], texts[k + 1] + " " * (k + 2 < len(texts))
                 )
+
         remaining_lines = iter(lines)
         counted = (
             (image, len(items))
@@ -173,12 +178,14 @@ def _check(gts: Texts, res: Texts) -> None:
             f"{len(unmatched)} images without {kind}, the first is {unmatched[0]!r}; "
             "score one set of images"
         )
+
     for image, texts in res.items():
         if not (isinstance(texts, list) and len(texts) == 1):
             raise AssertionError(
                 f"image {image!r}: expected a list of one candidate, "
                 f"found {_found(texts)}"
             )
+
     for image, texts in gts.items():
         if not (isinstance(texts, list) and texts):
             raise AssertionError(
@@ -220,6 +227,8 @@ class Bleu:
         size = len(corpus)
         gram_rows = index.gram_rows(corpus.rows)
         reference_rows = index.gram_rows(corpus.reference_rows)
+
+        # Statistics of all images, those of equal numbers of references at once.
         matches = np.zeros((size, ngram.ORDERS), dtype=np.int64)
         closest = np.zeros(size, dtype=np.int64)
         lengths = ngram.row_lengths(index, gram_rows)
@@ -228,6 +237,7 @@ class Bleu:
             closest[positions] = ngram.closest_lengths(
                 lengths[positions, None], ngram.row_lengths(index, ref)
             )[:, 0]
+
         guesses = ngram.count_guesses(lengths)
         if verbose > 1:
             references = np.split(
@@ -239,6 +249,7 @@ class Bleu:
                     "testlen": int(lengths[k]),
                 }
                 print(words | self._grams(guesses[k], matches[k]), int(closest[k]))
+
         all_matches, all_guesses, n_words, n_reference = (
             v.sum(axis=0) for v in (matches, guesses, lengths, closest)
         )
@@ -248,6 +259,7 @@ class Bleu:
                 | self._grams(all_guesses, all_matches)
             )
             print("ratio:", (int(n_words) + 1e-15) / (int(n_reference) + 1e-9))
+
         orders = range(1, self._n + 1)
         corpus_scores = [
             float(ngram.bleu(all_matches, all_guesses, n_words, n_reference, n))
@@ -423,6 +435,7 @@ class COCOEvalCap:
         """Score the images of ``params``, print each score, and set ``eval``,
         ``imgToEval`` and ``evalImgs``.
         """
+
         print("tokenization...")
         tokenizer = PTBTokenizer()
         sides = (self.coco.imgToAnns, self.cocoRes.imgToAnns)
@@ -430,9 +443,11 @@ class COCOEvalCap:
             tokenizer.tokenize({i: side.get(i, []) for i in self.params["image_id"]})
             for side in sides
         )
+
         if not gts and not res:
             raise AssertionError("no image of params['image_id'] has captions")
         corpus = Corpus(gts, res)
+
         print("setting up scorers...")
         for make, names in (
             (Bleu, ["Bleu_1", "Bleu_2", "Bleu_3", "Bleu_4"]),
@@ -466,12 +481,12 @@ class COCOEvalCap:
             if make is Spice
             else scorer.score_corpus(corpus)
         )
+
         several = isinstance(names, list)
         # the toolkit gives SPICE of unsorted ids to other images
         images = sorted(gts) if make is Spice else list(gts)
-        for value, values, name in (
-            zip(score, scores, names) if several else [(score, scores, names)]
-        ):
+        columns = zip(score, scores, names) if several else [(score, scores, names)]
+        for value, values, name in columns:
             self.setEval(value, name)
             self.setImgToEvalImgs(values, images, name)
             print(f"{name}: {value:0.3f}")

@@ -128,9 +128,11 @@ def finish_lexicon(reader: Reader, lists: WordLists) -> memoryview:
         )
     )
     words = b"\n".join(names).decode("utf-8").split("\n")
+
     numbers, table = reader.finish(words)
     number_of = dict(zip(names, numbers.tolist(), strict=True))
     n_words = table[1].nbytes // 8 - 1
+
     flags = np.zeros(n_words, dtype=np.uint8)
     numeric = [word for word, only_numeric in lists.prefixes.items() if only_numeric]
     kinds = (lists.function_words, lists.prefixes, numeric, lists.synset_words)
@@ -140,6 +142,7 @@ def finish_lexicon(reader: Reader, lists: WordLists) -> memoryview:
         strict=True,
     ):
         flags[[number_of[word] for word in kind]] |= bit
+
     synset_words = np.array(
         [number_of[word] for word in lists.synset_words], dtype=np.int64
     )
@@ -147,6 +150,7 @@ def finish_lexicon(reader: Reader, lists: WordLists) -> memoryview:
         np.array([number_of[pair[k]] for pair in lists.exceptions], dtype=np.int64)
         for k in (0, 1)
     )
+
     runs = (
         *_runs(synset_words[lists.members], lists.synsets, n_words),
         *_runs(forms, bases.astype(np.int32), n_words),

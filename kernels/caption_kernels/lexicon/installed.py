@@ -63,6 +63,10 @@ _BLOCKS_AHEAD = 8
 _writing = threading.Lock()
 """Held while a file is written: its threads have the name of their process in common.
 """
+_NOT_STORED = (
+    "METEOR: its lexicon is built anew in each process: %s; "
+    "set HARNESS_CACHE to a folder with 100 MB free"
+)
 
 
 class MissingSources(ImportError):
@@ -75,12 +79,6 @@ class DamagedSources(ValueError):
     """A file of pycocoevalcap cannot be read, or not as METEOR's data;
     the message is one line.
     """
-
-
-_NOT_STORED = (
-    "METEOR: its lexicon is built anew in each process: %s; "
-    "set HARNESS_CACHE to a folder with 100 MB free"
-)
 
 
 class Sources(NamedTuple):
@@ -174,12 +172,14 @@ def _build_under_lock(
             pass
         except ValueError:
             log.warning("METEOR: its lexicon %s is damaged; building it again", path)
+
         started = time.monotonic()
         with building:
             data = build(sources)
         log.info(
             "METEOR: built its lexicon %s in %.1f s", path, time.monotonic() - started
         )
+
         if in_background:
             # Flushing 100 MB to the disk takes a third of a second. Other processes
             # wait for the lock until it is done.
@@ -190,6 +190,7 @@ def _build_under_lock(
                 daemon=False,
             ).start()
             return lexicon
+
         try:
             return _store_file(data, path)
         except OSError as error:
@@ -209,7 +210,6 @@ def _held_in_memory(data: Buffer, reason: str) -> Lexicon:
     return Lexicon(data)
 
 
-# ---------------------------------------------------------------------- the file
 def _folder() -> Path:
     """Return the folder of the lexicon and of the hashes of its sources; raise
     RuntimeError if the user has no home folder.
@@ -296,7 +296,6 @@ def _hold_lock(path: Path) -> Iterator[None]:
         yield
 
 
-# ---------------------------------------------------------------------- the sources
 def content_key(sources: Sources) -> str:
     """Return 20 hexadecimal digits of a hash of both files.
 

@@ -55,6 +55,7 @@ def read_lists(
     """
     for text in (function_words, prefixes, exceptions, synsets):
         text.decode("utf-8")
+
     sets = dict(_line_pairs(synsets))
     members = np.repeat(
         np.arange(len(sets)), [len(numbers.split()) for numbers in sets.values()]
@@ -62,12 +63,16 @@ def read_lists(
     numbers, number_indices = np.unique(
         _numbers(b" ".join(sets.values()).split()), return_inverse=True
     )
+
+    # A word that is a member of a synset twice counts once.
     pairs = np.unique(members * max(len(numbers), 1) + number_indices)
+
     kinds = (
         line.split()
         for line in _lines(prefixes)
         if line.strip() and not line.startswith(b"#")
     )
+
     return WordLists(
         _lines(function_words),
         {first: b"#NUMERIC_ONLY#" in fields for first, *fields in kinds},

@@ -63,11 +63,13 @@ def read_table(path: str | Path) -> Table:
         ),
         None,
     )
+
     if ending is None:
         raise ValueError(
             f"{path}: unknown ending of a document-frequency table; "
             f"expected {', '.join(ENDINGS)}"
         )
+
     data = path.read_bytes()
     try:
         header, grams, counts = decode(data, ending)
@@ -109,6 +111,7 @@ def checked_table(
             f"not a {FORMAT} table of version {VERSION}: "
             f"the header is {dict(header)!r:.80}"
         )
+
     documents = header.get("documents")
     if (
         isinstance(documents, bool)
@@ -120,16 +123,19 @@ def checked_table(
             f"inconsistent table: {documents!r} documents, {len(grams)} n-grams, "
             f"{counts.size} frequencies"
         )
+
     if counts.size and (counts.min() < 0 or counts.max() > documents):
         worst = int(np.argmax((counts < 0) | (counts > documents)))
         raise ValueError(
             f"{grams[worst]!r} occurs in {counts[worst]} of {documents} documents"
         )
+
     for number, gram in enumerate(grams):
         if not isinstance(gram, str) or not 1 <= len(gram.split()) <= 4:
             raise ValueError(
                 f"n-gram {number} is {gram!r:.60}; expected one to four words"
             )
+
     return Table(grams, counts, documents, str(header.get("tokenizer")))
 
 

@@ -150,9 +150,12 @@ class Scorer:
                 self._add_tokens(candidates.reshape(-1, candidates.shape[-1]))
             )
             return rows.reshape(len(candidates), -1), candidates.ndim == 2
+
         examples = list(candidates)
         if not examples:
             return np.zeros((0, 1), dtype=np.int64), True
+
+        # One candidate per example, or lists of equally many.
         single = not _is_nested(examples[0], self._token_ids)
         nested = [[text] for text in examples] if single else examples
         widths = {len(texts) for texts in nested}
@@ -161,6 +164,7 @@ class Scorer:
                 f"examples with {min(widths)} and with {max(widths)} candidates; "
                 "expected the same number"
             )
+
         return self._gram_rows([text for texts in nested for text in texts]).reshape(
             len(nested), -1
         ), single
@@ -226,8 +230,10 @@ class CiderD(Scorer):
         super().__init__(
             tokenizer=tokenizer, token_ids=token_ids, end=end, keep_end=keep_end
         )
+
         if (df is None) == (references is None):
             raise ValueError("expected either df or references")
+
         if references is not None:
             counts, total = self._count_documents(references)
         else:
@@ -246,6 +252,7 @@ class CiderD(Scorer):
             counts = np.zeros(self._index.n_grams, dtype=np.int64)
             counts[ids] = table.counts
             total = table.documents
+
         self._idf = cider_idf(counts, float(total))
         self._unseen = ngram.unseen_idf(total)
 

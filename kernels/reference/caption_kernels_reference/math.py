@@ -118,6 +118,7 @@ def power(x: ArrayLike, y: float) -> np.ndarray:
     odd = is_integer and abs(y) < 2.0**53 and int(y) % 2 == 1
     size = np.abs(x)
     sign = np.where(np.signbit(x) & odd, -1.0, 1.0)
+
     if y == 0:
         return np.ones_like(x)
     with np.errstate(all="ignore"):
@@ -130,12 +131,15 @@ def power(x: ArrayLike, y: float) -> np.ndarray:
             result = sign * _exp_pair(
                 _ordered_sum(exponent.high, exponent.low + logarithm.low * y)
             )
+
+        # The special cases of IEEE 754, which the logarithm above does not cover.
         result = np.where(size == 1, sign, result)
         result = np.where(np.signbit(x) & (not is_integer), np.nan, result)
         limits = sign * np.where((size == 0) == (y < 0), np.inf, 0.0)
         result = np.where((size == 0) | (size == np.inf), limits, result)
         if np.isinf(y):
             result = np.where(size == 1, 1.0, result)
+
         return np.where(
             x == 1, 1.0, np.where(np.isnan(x) | np.isnan(y), np.nan, result)
         )
@@ -253,21 +257,26 @@ def _exp_pair(x: _Pair) -> np.ndarray:
     regular = (x.high >= -746.0) & (x.high <= 710.0)
     high = np.where(regular, x.high, 0.0)
     low = np.where(regular, x.low, 0.0)
+
+    # exp(x) = 2 ** (steps / 128) * exp(r) with a small r, whose series converges soon.
     rounded = (high * table.steps_per_unit + _ROUNDER) - _ROUNDER
     steps = rounded.astype(np.int64)
     r = _sum(high - rounded * table.step[0], low - rounded * table.step[1])
     t = r.high
+
     tail = np.full_like(t, 1.0 / 5040)
     for coefficient in (1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5):
         tail = coefficient + t * tail
     tail = t * t * tail
     less_one = _ordered_sum(t, r.low + (tail + t * r.low))
+
     root = _Pair(*table.roots[:, steps & 127])
     change = _pair_product(root, less_one)
     result = _ordered_sum(root.high, change.high)
     scaled = _scale_exponent(
         result.high, result.low + (root.low + change.low), steps >> 7
     )
+
     special = np.where(np.isnan(x.high), np.nan, np.where(x.high > 0, np.inf, 0.0))
     return np.where(regular, scaled, special)
 

@@ -47,8 +47,12 @@ def sum_law(laws: np.ndarray, counts: np.ndarray) -> np.ndarray:
     size = laws.shape[1]
     if size < 2 or size & (size - 1) or (counts < 0).any():
         raise ValueError("the law of a sum: an argument is out of its range")
+
     roots = _find_roots(size)
     half = size // 2
+
+    # The law of a sum has the product of the transforms, each to the power of its
+    # count.
     product = _Complex(np.ones(half + 1), np.zeros(half + 1))
     for law, count in zip(laws, counts.tolist()):
         own = _transform(_Complex(law, np.zeros(size)), roots)
@@ -144,6 +148,7 @@ def _eigenvalues(a: list[list[float]]) -> list[float]:
     """
     size = len(a)
     changed = True
+
     sweep = 0
     while changed and sweep < 64:
         changed = False
@@ -160,12 +165,15 @@ def _eigenvalues(a: list[list[float]]) -> list[float]:
                     a[q][p] = 0.0
                     continue
                 changed = True
+
+                # The rotation that makes the element off the diagonal zero (Jacobi).
                 ratio = (second - first) / (2 * off)
                 tangent = (-1 if ratio < 0 else 1) / (
                     abs(ratio) + math.sqrt(ratio * ratio + 1)
                 )
                 cosine = 1 / math.sqrt(tangent * tangent + 1)
                 sine = tangent * cosine
+
                 a[p][p], a[q][q], a[q][p] = (
                     first - tangent * off,
                     second + tangent * off,

@@ -226,8 +226,11 @@ class TextIndex:
             or bounds[-1] > len(rows)
         ):
             raise ValueError("expected rising bounds of the documents within the rows")
+
         self._check(rows)
         frequencies = np.zeros(self.n_grams, dtype=np.int64)
+
+        # An n-gram counts once in a document, however often its rows have it.
         for first, last in zip(starts[:-1].tolist(), starts[1:].tolist()):
             grams = {
                 gram

@@ -38,7 +38,8 @@ from harness.wrappers import as_torchmetric
 from harness.testing.sample_captions import caption_sets
 
 rank = int(sys.argv[1])
-dist.init_process_group("gloo", init_method=f"file://{sys.argv[2]}", rank=rank, world_size=2)
+store = f"file://{sys.argv[2]}"
+dist.init_process_group("gloo", init_method=store, rank=rank, world_size=2)
 sets = caption_sets()[:5] if rank == 0 else caption_sets()[5:]
 out = {}
 for name in ("cider", "vocabulary"):

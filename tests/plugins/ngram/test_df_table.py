@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from caption_kernels.scorers.df_table import Table
 from harness.errors import InputError
 from harness.files.outputs import OUTPUTS
 from harness_metrics.ngram import df_table
-from harness_metrics.ngram.document_frequency import Table
 
 ENDINGS = ["df.json", "df.json.gz", "df.parquet", "df.npz"]
 TABLE = Table(

@@ -76,7 +76,10 @@ def write_files(folder: Path, examples: int, seed: int = 0) -> tuple[Path, list[
     """
     rng = np.random.default_rng(seed)
     ids = [int(number) for number in rng.permutation(10 * examples)[:examples]]
-    say = lambda size: " ".join(rng.choice(WORDS, size)).capitalize() + "."  # noqa: E731
+
+    def say(size: int) -> str:
+        return " ".join(rng.choice(WORDS, size)).capitalize() + "."
+
     references = {
         key: [say(rng.integers(4, 11)) for _ in range(5 + k % 5)]
         for k, key in enumerate(ids)
@@ -93,6 +96,7 @@ def write_files(folder: Path, examples: int, seed: int = 0) -> tuple[Path, list[
         for key, texts in references.items()
         for text in texts
     ]
+
     files = [
         folder / name
         for name in (
@@ -103,6 +107,7 @@ def write_files(folder: Path, examples: int, seed: int = 0) -> tuple[Path, list[
             "mapping.json.gz",
         )
     ]
+
     files[0].write_text(
         json.dumps({"images": [{"id": key} for key in ids], "annotations": annotations})
     )
@@ -164,6 +169,7 @@ def check_against_command(
         )
         == 0
     )
+
     expected = json.loads(capsys.readouterr().out)
     systems = {system.label: system for system in Run.open(folder).samples.systems}
     found = {(item["metric"], item["system"]): item for item in numbers["results"]}
@@ -172,6 +178,7 @@ def check_against_command(
         == len(expected["results"])
         == len(metrics.split(",")) * len(candidates)
     )
+
     for record in expected["results"]:
         item = found[record["metric"], record["model"]]
         assert (item["value"], item["signature"]) == (
@@ -184,6 +191,7 @@ def check_against_command(
         np.testing.assert_allclose(
             item["ci95"], record["ci95"], rtol=0 if record["n"] >= 500 else 1e-12
         )
+
     for row in expected["comparisons"]:
         comparison = found[row["metric"], row["system_a"]]["comparison"]
         assert {
@@ -281,9 +289,12 @@ def test_a_json_object_keeps_the_order_of_its_keys(tmp_path):
     node = shutil.which("node")
     if node is None:
         pytest.skip("no node on PATH")
-    program = f"""import {{ parseJson }} from {json.dumps(str(score_page.HERE / "files.js"))};
-      const value = parseJson('{{"10": [1, -2.5e3, true, null, "a\\\\u00e9"], "9": {{}}, "b": []}}');
-      console.log(JSON.stringify([[...value.keys()], value.get("10"), value.get("9").size]));"""
+    module = json.dumps(str(score_page.HERE / "files.js"))
+    text = r'{"10": [1, -2.5e3, true, null, "a\u00e9"], "9": {}, "b": []}'
+    program = f"""import {{ parseJson }} from {module};
+      const value = parseJson({json.dumps(text)});
+      const found = [[...value.keys()], value.get("10"), value.get("9").size];
+      console.log(JSON.stringify(found));"""
     (tmp_path / "p.mjs").write_text(program)
     done = subprocess.run(
         [node, str(tmp_path / "p.mjs")], capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""What commands may make of a run directory."""
+"""The states that commands may make of a run directory."""
 
 from __future__ import annotations
 

@@ -22,7 +22,9 @@ import json, os, sys
 from pathlib import Path
 from tools.soak.shim import Fault, SharedPage, arm
 
-below, kind, at, task, mark = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
+folder, kind, number, task, mark = sys.argv[1:6]
+below = Path(folder)
+at = int(number)
 page = SharedPage()
 child = os.fork()
 if child == 0:

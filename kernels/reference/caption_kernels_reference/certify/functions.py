@@ -3,7 +3,8 @@
 
 They are examples for other implementations, and the way to certify an installation::
 
-    python -m caption_kernels_reference.certify caption_kernels_reference.certify.functions --tolerance 0
+    python -m caption_kernels_reference.certify \\
+        caption_kernels_reference.certify.functions --tolerance 0
 """
 
 from __future__ import annotations

@@ -165,6 +165,7 @@ class Report:
             beyond=sum(tally.beyond for tally in tallies),
             largest=max((tally.largest for tally in tallies), default=0.0),
         )
+
         yield (
             f"{self.metric + ': kind of case':<28} {'cases':>6} {'values':>7} "
             f"{'beyond':>7}  largest error"
@@ -174,6 +175,7 @@ class Report:
                 f"  {kind:<26} {tally.cases:>6} {tally.numbers:>7} "
                 f"{tally.beyond:>7}  {tally.largest:.3g}"
             )
+
         for kind, tally in self.kinds.items():
             if tally.beyond:
                 yield f"  {kind}: {tally.worst}"
@@ -240,6 +242,7 @@ def _compare(
     arguments = entry.arguments(cases, file)
     expected = entry.expected(cases)
     argument_text = f"{arguments[0]!r:.120}"
+
     try:
         values = list(function(*arguments))
     except Exception as error:  # whatever an implementation raises is a result here
@@ -250,6 +253,8 @@ def _compare(
         )
         values = []
         argument_text = f"{message:.120} for {argument_text}"
+
+    # An implementation that raises is wrong in every case of the call.
     if len(values) != len(expected):
         for _ in expected:
             tally.add(
@@ -260,6 +265,7 @@ def _compare(
                 ),
             )
         return
+
     for number, (value, right) in enumerate(zip(values, expected)):
         location = (
             f"{arguments[0][number]!r:.120}"
@@ -299,6 +305,7 @@ def _parser() -> argparse.ArgumentParser:
     signatures = "\n".join(
         f"  {name:<7} {metric.signature}" for name, metric in METRICS.items()
     )
+
     parser = _Parser(
         prog="python -m caption_kernels_reference.certify",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -311,6 +318,7 @@ def _parser() -> argparse.ArgumentParser:
             "else 1."
         ),
     )
+
     parser.add_argument(
         "target",
         metavar="module:function",
@@ -328,6 +336,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="print one JSON object per metric; an infinite error is null",
     )
+
     return parser
 
 
@@ -352,12 +361,15 @@ def _functions(
     name, colon, attribute = target.partition(":")
     if colon and not (name and attribute):
         raise ValueError(f"{target!r} is no target; expected module:function or module")
+
     try:
         module = import_module(name)
     except Exception as error:  # a module may fail in any way while it is imported
         raise ValueError(
             f"cannot import {name!r}: {type(error).__name__}: {error}".splitlines()[0]
         ) from error
+
+    # A module alone: its functions that are named as metrics.
     if not colon:
         names = (
             [metric]
@@ -369,6 +381,7 @@ def _functions(
                 f"{name!r} has no function named as a metric: {', '.join(METRICS)}"
             )
         return [(attribute, _function(module, name, attribute)) for attribute in names]
+
     if metric is None:
         raise ValueError(f"--metric is missing; expected one of {', '.join(METRICS)}")
     return [(metric, _function(module, name, attribute))]

@@ -124,6 +124,7 @@ def _add_paraphrases(matches: list[Match], hyp: Text, ref: Text) -> None:
                 if hyp_phrase.node == target
             ]
         _check_number(matches)
+
     for phrase in hyp.phrases:
         for target in phrase.targets:
             matches += [
@@ -152,6 +153,7 @@ def statistics_of(alignment: list[Match], hyp: Text, ref: Text) -> list[int]:
     is_hyp_function, is_ref_function = (
         [word.is_function for word in text.words] for text in (hyp, ref)
     )
+
     stats = [len(hyp.words), len(ref.words), sum(is_hyp_function), sum(is_ref_function)]
     for module in range(4):
         matches = [match for match in alignment if match.module == module]

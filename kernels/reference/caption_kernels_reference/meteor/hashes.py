@@ -55,6 +55,7 @@ def edge_slots_of(edges: np.ndarray) -> np.ndarray:
     order = np.argsort(hashes)
     nodes = nodes[order]
     hashes = hashes[order]
+
     size = 1 << 16
     while 5 * len(edges) > 4 * size:
         size *= 2
@@ -62,6 +63,7 @@ def edge_slots_of(edges: np.ndarray) -> np.ndarray:
     # slot of the edge before, the next one.
     rank = np.arange(len(nodes))
     positions = np.maximum.accumulate(first_slot(hashes, size) - rank) + rank
+
     slots = np.zeros(size, dtype=np.uint64)
     contents = hashes & np.uint64(0xFFFFFFFF00000000) | nodes.astype(np.uint64)
     fits = positions < size

@@ -56,13 +56,9 @@ class Lexicon:
         2 if only before a number, else 0.
         """
         flags = self._flags(word)
-        return (
-            0
-            if not flags & layout.IS_PREFIX
-            else 2
-            if flags & layout.IS_NUMERIC_PREFIX
-            else 1
-        )
+        if not flags & layout.IS_PREFIX:
+            return 0
+        return 2 if flags & layout.IS_NUMERIC_PREFIX else 1
 
     def synsets(self, word: str) -> list[int]:
         """Return the synonym sets of a word and of its base forms, ascending."""

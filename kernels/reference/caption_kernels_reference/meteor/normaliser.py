@@ -14,7 +14,10 @@ from collections.abc import Sequence
 
 from caption_kernels_reference.meteor.lexicon import Lexicon
 
-_LETTERS = "A-Za-z\u0160\u017d\u0161\u017e\u0178\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e\u0400-\u0527\ua640-\ua66e\ua67e-\ua697\u1d00-\u1d7f"
+_LETTERS = (
+    "A-Za-z\u0160\u017d\u0161\u017e\u0178\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e"
+    "\u0400-\u0527\ua640-\ua66e\ua67e-\ua697\u1d00-\u1d7f"
+)
 _L = f"[{_LETTERS}]"
 _NOT_L = f"[^{_LETTERS}]"
 _SPACED = re.compile(rf"([^0-9{_LETTERS} \t\n\x0b\f\r.'`,\-\u2018\u2019])")

@@ -58,13 +58,16 @@ class ParaphraseReader:
             raise ValueError("METEOR's lexicon: an argument is out of its range")
         if self._rest:
             self.feed(b"\n")
+
         if self._kind or not self._targets:
             raise damaged_error()
         self._is_finished = True
+
         numbers = [
             self._words.setdefault(word.encode(), len(self._words)) for word in words
         ]
         all_words = list(self._words)
+
         edges = np.fromiter(
             (0, *self._children), dtype=np.uint64, count=1 + len(self._children)
         )

@@ -63,6 +63,8 @@ def segment_score(stats: Sequence[float]) -> float:
     # Content words count three times as much as function words.
     hyp_weighted = DELTA * (stats[0] - stats[2]) + (1.0 - DELTA) * stats[2]
     ref_weighted = DELTA * (stats[1] - stats[3]) + (1.0 - DELTA) * stats[3]
+
+    # Content words first, then function words: the order decides the last digit.
     hyp_matches = 0.0
     ref_matches = 0.0
     for m in range(4):
@@ -71,6 +73,7 @@ def segment_score(stats: Sequence[float]) -> float:
     for m in range(4):
         hyp_matches += stats[6 + 4 * m] * MODULE_WEIGHTS[m] * (1.0 - DELTA)
         ref_matches += stats[7 + 4 * m] * MODULE_WEIGHTS[m] * (1.0 - DELTA)
+
     if (
         hyp_matches == 0.0
         or ref_matches == 0.0
@@ -78,6 +81,7 @@ def segment_score(stats: Sequence[float]) -> float:
         or ref_weighted == 0.0
     ):
         return 0.0
+
     precision = hyp_matches / hyp_weighted
     recall = ref_matches / ref_weighted
     f_mean = 1.0 / (((1.0 - ALPHA) / precision) + (ALPHA / recall))

@@ -173,6 +173,7 @@ def _advance(path: Path, j: int, here: list[Match], out: list[Path]) -> None:
             path.distance += abs(j - path.matches[j].hyp_start)
         out.append(path)
         return
+
     for match in here:
         if not path.is_free(match):
             continue
@@ -184,6 +185,7 @@ def _advance(path: Path, j: int, here: list[Match], out: list[Path]) -> None:
         # added to the parent, not to the branch, as in the jar
         path.distance += abs(j - match.hyp_start)
         out.append(branch)
+
     path.close_chunk()
     path.next_ref += 1
     out.append(path)

@@ -13,37 +13,12 @@ from caption_kernels_reference.meteor.aligner import (
     Word,
     statistics,
 )
+from caption_kernels_reference.meteor.java_hash import java_hash
 from caption_kernels_reference.meteor.lexicon import Lexicon
 from caption_kernels_reference.meteor.normaliser import words as words_of
 from caption_kernels_reference.meteor.score import N_STATISTICS, segment_score
 from caption_kernels_reference.stemmer import stem
 from caption_kernels_reference.text_index import TextIndex
-
-# --------------------------------------------------------------------------- hash of Java
-# Java's ``String.hashCode``. meteor-1.5.jar compares these hashes in place of words.
-
-
-def java_hash(word: str) -> int:
-    """Return the signed 32-bit hash of a word's UTF-16 code units.
-
-    >>> java_hash("dog")
-    99644
-    >>> java_hash("em") == java_hash("aé")
-    True
-    """
-    value = 0
-    if len(word) <= 64 and word.isascii():
-        for unit in word.encode("ascii"):
-            value = value * 31 + unit
-        value &= 0xFFFFFFFF
-        return value - (1 << 32) if value & 0x80000000 else value
-    units = word.encode("utf-16-le", "surrogatepass")
-    for k in range(0, len(units), 2):
-        value = (value * 31 + units[k] + (units[k + 1] << 8)) & 0xFFFFFFFF
-    return value - (1 << 32) if value & 0x80000000 else value
-
-
-# --------------------------------------------------------------------------- texts
 
 
 class MeteorTexts:
@@ -138,6 +113,7 @@ class MeteorTexts:
         _check_shapes(text_starts, pair_starts, hyps, refs, rows, scores, statistics)
         if not 0 <= start <= stop < len(text_starts):
             raise IndexError("METEOR: a row or id lies outside its table")
+
         for group in range(start, stop):
             ids = [self._check_row(i) for i in _part(texts, text_starts, group)]
             for pair in range(*_bounds(pair_starts, group, len(hyps))):
@@ -150,6 +126,7 @@ class MeteorTexts:
                     and row < len(statistics)
                 ):
                     raise IndexError("METEOR: a row or id lies outside its table")
+
                 try:
                     values = self._statistics(ids[hyp], ids[ref])
                 except TooManyMatches:
@@ -195,6 +172,7 @@ class MeteorTexts:
         """
         lexicon = self._lexicon
         occurrences = []
+
         numbers = [lexicon.number(word) for word in words]
         for start, first in enumerate(numbers):
             node = lexicon.paraphrase_child(0, first)

@@ -6,8 +6,8 @@ the first alternative that matches. Each rule is therefore an expression of its 
 are tried and the longest match is taken. The length of a match includes trailing
 context: group 1 is the token, the rest of the match is context.
 
-``kernels/generate_ptb_rules.py`` translates :data:`TABLE` for the compiled tokeniser,
-whose functions ``emit`` have the names of the functions here.
+``kernels/generators/generate_ptb_rules.py`` translates :data:`TABLE` for the compiled
+tokeniser, whose functions ``emit`` have the names of the functions here.
 
 The behaviour is that of edu.stanford.nlp.process.PTBTokenizer 3.4.1 with
 ``-preserveLines -lowerCase``.
@@ -70,11 +70,17 @@ OPENER = f"{BLANK}+(?:(?=[A-Z])(?i:{words.SENTENCE_OPENERS}|m[rs]\\.)|{TAG}){BLA
 AUX = f"{APOS}(?i:[msd]|re|ve|ll)"
 SLASHED = "[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}"
 URL_REST = '[^ \t\n\f\r"<>|()]+[^ \t\n\f\r"<>|.!?(){},-]'
-EXTENSION = "(?i:bat|bmp|class|cgi|cpp|c|dll|docx?|exe|gif|gz|html?|h|java|jar|jpe?g|mov|mp3|pdf|php|pl|png|ppt|ps|py|sql|tar|txt|wav|xml|x|zip)"
+EXTENSION = (
+    "(?i:bat|bmp|class|cgi|cpp|c|dll|docx?|exe|gif|gz|html?|h|java|jar|jpe?g|mov|mp3|"
+    "pdf|php|pl|png|ppt|ps|py|sql|tar|txt|wav|xml|x|zip)"
+)
 HYPHENATED = f"[A-Za-z0-9][A-Za-z0-9.,\u00ad]*(?:-(?:{ACRONYM}\\.|[A-Za-z0-9\u00ad]+))+"
 THING = f"(?:[dDoOlL]{APOS2}{AD})?{AD}+(?:{HYPHEN}(?:[dDoOlL]{APOS2}{AD})?{AD}+)*"
 INITIALS = "[A-Z]+(?:(?:&(?i:amp);|[+&])[A-Z]+)+"
-ACRONYM_STOP = f"(?:{ACRONYM}|(?i:(?:canada|sino|korean|eu|japan|non)-U\\.S|U\\.S\\.-U\\.(?:K|S\\.S\\.R)))"
+ACRONYM_STOP = (
+    f"(?:{ACRONYM}|"
+    "(?i:(?:canada|sino|korean|eu|japan|non)-U\\.S|U\\.S\\.-U\\.(?:K|S\\.S\\.R)))"
+)
 EYE = "[-^x=~<>']"
 SPLIT_WORDS = frozenset(("cannot", "gonna", "gotta", "gimme", "lemme", "wanna"))
 ABBREVIATION = re.compile(

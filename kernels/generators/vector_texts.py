@@ -229,6 +229,7 @@ def ngram_cases(seed: int, scale: int) -> Iterator[Case]:
     for _ in range(2 * scale):
         sizes = [1 + draws.below(4) for _ in range(1 + draws.below(4))]
         yield corpus("plain", [example(draws, size, plain) for size in sizes])
+
     for kind, others, rate in (
         ("unicode", STRANGE_WORDS, 0.6),
         ("punctuation", MARKS, 0.5),
@@ -239,6 +240,7 @@ def ngram_cases(seed: int, scale: int) -> Iterator[Case]:
                 kind,
                 [example(draws, 1 + draws.below(3), others, rate) for _ in range(2)],
             )
+
     for _ in range(scale):
         yield corpus(
             "repeated words",
@@ -247,12 +249,14 @@ def ngram_cases(seed: int, scale: int) -> Iterator[Case]:
                 for _ in range(2)
             ],
         )
+
     for _ in range(scale // 2):
         yield corpus("single document", [example(draws, 1 + draws.below(4), plain)])
         yield corpus(
             "many references",
             [example(draws, 8 + draws.below(13), plain), example(draws, 3, plain)],
         )
+
     for _ in range(scale):
         references = [[caption(draws)] for _ in range(3)]
         unseen = [
@@ -260,6 +264,7 @@ def ngram_cases(seed: int, scale: int) -> Iterator[Case]:
             for _ in range(3)
         ]
         yield corpus("unseen n-grams", list(zip(unseen, references)))
+
     yield corpus(
         "surrogates",
         [
@@ -267,6 +272,7 @@ def ngram_cases(seed: int, scale: int) -> Iterator[Case]:
             ("\udc15 \ud83d", ["\udc15\ud83d", "\udc15 \ud83d \ud83d"]),
         ],
     )
+
     yield from _tied_cases(draws, scale // 2)
     yield from _empty_cases()
     yield from _token_cases(draws, scale)

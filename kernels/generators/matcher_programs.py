@@ -169,8 +169,11 @@ def _class(items: list[tuple[Any, Any]], ignore_case: bool) -> Ranges:
 def parse(pattern: str) -> Nodes:
     """Return an expression as a sequence of nodes.
 
-    >>> parse("(?i:a)[0-9]")
-    (Characters(allowed=((65, 65), (97, 97)), look=False), Characters(allowed=((48, 57),), look=False))
+    >>> letter, digit = parse("(?i:a)[0-9]")
+    >>> letter
+    Characters(allowed=((65, 65), (97, 97)), look=False)
+    >>> digit
+    Characters(allowed=((48, 57),), look=False)
     """
     return read(parser.parse(pattern))
 

@@ -63,12 +63,14 @@ def bleu_numbers(engine: Engine, case: Case) -> Case:
     index = engine.TextIndex("none")
     sums = [0] * 10
     examples = []
+
     for candidate, references in zip(*_rows_of_case(engine, index, case)):
         hyp = np.array([[candidate]])
         ref = np.array([references])
         matches = engine.clip_all(index, hyp, ref)[0, 0].tolist()
         length = index.lengths(hyp[0]).tolist()[0]
         lengths = index.lengths(ref[0]).tolist()
+
         guesses = [max(0, length - k) for k in range(ORDERS)]
         closest = min(lengths, key=lambda other: (abs(other - length), other))
         examples.append(
@@ -83,10 +85,12 @@ def bleu_numbers(engine: Engine, case: Case) -> Case:
                 "bleu": _bleu(engine, matches, guesses, length, closest),
             }
         )
+
         sums = [
             total + more
             for total, more in zip(sums, [*matches, *guesses, length, closest])
         ]
+
     whole = {
         "matches": sums[:4],
         "guesses": sums[4:8],
@@ -115,12 +119,14 @@ def rouge_numbers(engine: Engine, case: Case) -> Case:
     """Return lengths, common subsequences and ROUGE-L of each example."""
     index = engine.TextIndex("none")
     examples = []
+
     for candidate, references in zip(*_rows_of_case(engine, index, case, grams=False)):
         hyp = np.array([[candidate]])
         ref = np.array([references])
         length = index.lengths(hyp[0]).tolist()[0]
         lengths = index.lengths(ref[0]).tolist()
         common = engine.lcs_pairs(index, hyp, ref)[0, 0].tolist()
+
         precision = max(value / length for value in common)
         recall = max(value / other for value, other in zip(common, lengths))
         weight = BETA * BETA
@@ -129,6 +135,7 @@ def rouge_numbers(engine: Engine, case: Case) -> Case:
             if precision and recall
             else 0.0
         )
+
         examples.append(
             {
                 "length": length,
@@ -196,11 +203,14 @@ def cider_numbers(engine: Engine, case: Case) -> Case:
     )
     idf = engine.cider_idf(frequencies, float(documents))
     unseen = float(engine.cider_idf(np.zeros(1, dtype=np.int64), float(documents))[0])
+
+    # Equal texts have one number, references first.
     numbers = {
         row: k
         for k, row in enumerate(dict.fromkeys([*sum(references, []), *candidates]))
     }
     texts = [_weigh(index, row, idf.tolist()) for row in numbers]
+
     lists: dict[str, list[float]] = {"cider": [], "ciderd": [], "ciderr": []}
     examples = []
     for candidate, others in zip(candidates, references):
@@ -216,6 +226,7 @@ def cider_numbers(engine: Engine, case: Case) -> Case:
             )
             for other in others
         ]
+
         means = {
             name: _sum([pair[name] for pair in pairs]) / len(pairs) for name in lists
         }
@@ -228,6 +239,7 @@ def cider_numbers(engine: Engine, case: Case) -> Case:
                 "pairs": pairs,
             }
         )
+
     grams = [
         [gram, df, value]
         for gram, df, value in zip(
@@ -284,28 +296,35 @@ def _cider_pair(
     ref: Case,
 ) -> Case:
     h, r = (np.array([[row]]) for row in rows)
+
     gap = abs(max(0, hyp["length"] - 1) - max(0, ref["length"] - 1))
     penalty = float(
         engine.power(np.array([math.e]), -(float(gap) * gap) / (2 * (SIGMA * SIGMA)))[0]
     )
+
     lengths = [max(1, text["length"]) for text in (hyp, ref)]
     relative = (lengths[0] - lengths[1]) / lengths[1]
     relative_penalty = float(
         engine.power(engine.exp(np.array([-(relative * relative)])), RELATIVE_LENGTH)[0]
     )
+
     repetition = float(engine.cider_repetition(index, h, r)[0, 0, 0])
     cosines, clipped = (
         [_cosine(hyp, ref, order, clip) for order in range(ORDERS)]
         for clip in (False, True)
     )
+
     cider = float(engine.cider_pairs(index, idf, unseen, h, r, False, SIGMA)[0, 0, 0])
     ciderd = float(engine.cider_pairs(index, idf, unseen, h, r, True, SIGMA)[0, 0, 0])
     without_length = float(
         engine.cider_pairs(index, idf, unseen, h, r, True, math.inf)[0, 0, 0]
     )
+
+    # The parts that are written must give the engine's own numbers, bit by bit.
     assert cider == _sum(cosines) / ORDERS * 10
     assert ciderd == _sum([value * penalty for value in clipped]) / ORDERS * 10
     assert without_length == _sum(clipped) / ORDERS * 10
+
     repetition_factor = float(engine.power(np.array([repetition]), REPETITION)[0])
     return {
         "cosines": cosines,
@@ -338,9 +357,11 @@ def meteor_numbers(engine: Engine, case: Case) -> Case:
     texts = engine.MeteorTexts(lexicon)
     examples = []
     total = [0] * 23
+
     for candidate, references in zip(case["candidates"], case["references"]):
         words = engine.normalise([candidate, *references], lexicon)
         ids = texts.intern([candidate, *references])
+
         count = len(references)
         scores = np.zeros(count)
         statistics = np.zeros((count, 23), dtype=np.int32)
@@ -349,19 +370,26 @@ def meteor_numbers(engine: Engine, case: Case) -> Case:
         rows = np.arange(count, dtype=np.int64)
         hyps = np.zeros(count, dtype=np.int32)
         group = np.array([0, count + 1], dtype=np.int64)
+
+        # One group: the candidate with each of its references.
         assert (
             texts.align(
                 group, ids, bounds, hyps, places, rows, 0, 1, scores, statistics
             )
             == -1
         )
+
         values = scores.tolist()
         assert engine.meteor_score(statistics.astype(np.float64)).tolist() == values
         best = values.index(max(values))
         addend = statistics[best].tolist()
+
+        # A match of the whole text in one chunk has no fragmentation in the sums
+        # either.
         if addend[21] == addend[0] and addend[22] == addend[1] and addend[20] == 1:
             addend[20] = 0
         total = [a + b for a, b in zip(total, addend)]
+
         examples.append(
             {
                 "words": words[0],
@@ -372,6 +400,7 @@ def meteor_numbers(engine: Engine, case: Case) -> Case:
                 "best": best,
             }
         )
+
     corpus = float(engine.meteor_score(np.array([total], dtype=np.float64))[0])
     best_scores = [example["scores"][example["best"]] for example in examples]
     return {
@@ -413,6 +442,7 @@ def math_cases() -> Iterator[Case]:
         math.nan,
         -1.0,
     )
+
     for function in ("log", "exp"):
         for x in edges:
             yield _math_case("special values", function, x)
@@ -431,16 +461,19 @@ def math_cases() -> Iterator[Case]:
         math.log(2),
     ):
         yield _math_case("special values", "exp", x)
+
     for _ in range(40):
         yield _math_case(
             "plain", "log", math.ldexp(draws.number(0.5, 1), draws.below(200) - 100)
         )
         yield _math_case("plain", "exp", draws.number(-40, 40))
         yield _math_case("plain", "pow", draws.number(0, 3), draws.number(-5, 5))
+
     for _ in range(20):
         yield _math_case(
             "near one", "log", 1 + draws.number(-1, 1) * 2.0 ** -draws.below(50)
         )
+
     for size in (*range(2, 12), 99, 113287, 5000, 40504):
         yield _math_case("document frequencies", "log", float(size))
     for order in (2, 3, 4):
@@ -448,12 +481,14 @@ def math_cases() -> Iterator[Case]:
             yield _math_case(
                 "roots of BLEU", "pow", draws.number(0, 1) ** order, 1.0 / order
             )
+
     for gap in range(0, 40, 2):
         yield _math_case("length penalties", "pow", math.e, -(float(gap) ** 2) / 72.0)
     for _ in range(20):
         yield _math_case(
             "fragmentation", "pow", (1 + draws.below(9)) / (1 + draws.below(20)), 0.2
         )
+
     for x, y in (
         (0.0, 0.2),
         (0.0, -1.0),

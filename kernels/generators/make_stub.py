@@ -11,7 +11,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-STUB = Path(__file__).parent / "caption_kernels" / "_compiled.pyi"
+STUB = Path(__file__).parents[1] / "caption_kernels" / "_compiled.pyi"
 REPLACED = (
     (
         r"Annotated\[(NDArray\[numpy\.\w+\]), dict\([^()]*(?:\([^()]*\)[^()]*)*\)\]",

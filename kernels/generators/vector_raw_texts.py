@@ -378,7 +378,9 @@ STEM_WORDS = {
         "inning innings outing outings canning herring herrings earring earrings "
         "proceed proceeds exceed exceeded succeed succeeds"
     ),
-    "apostrophes": "'dog dog's dogs' dog's' '' 'tis o'clock 's's rock'n'roll n't it's 'em''",
+    "apostrophes": (
+        "'dog dog's dogs' dog's' '' 'tis o'clock 's's rock'n'roll n't it's 'em''"
+    ),
     "consonant y": (
         "youth yes saying toy boyish cry cries by syzygy enjoyment yyy say says "
         "player yellowy keyed buying"
@@ -415,21 +417,27 @@ STEM_WORDS = {
         "bowdlerize criticism activate "
         "iterate onion action"
     ),
-    "step 5": "probate rate cease controll roll tell tall fall be the agree care ale hope "
-    "hopeless little able",
+    "step 5": (
+        "probate rate cease controll roll tell tall fall be the agree care ale hope "
+        "hopeless little able"
+    ),
     "unicode": (
         "caf\xe9s na\xefvely \u72d7s \u0441\u043e\u0431\u0430\u043a\u0438 \xe9s "
         "stra\xdfen \U0001f415s \xe9ing "
         "\xfcbering na\xefve's \u03c3\u03c2 a\u0301s"
     ),
     "surrogates": "\ud83ds \udc15ing run\ud800ning",
-    "digits and marks": "1990s 2nd 3-ing well-knowned u.s. co-operating x's' 12ed __ing .s mp3s a1ed",
+    "digits and marks": (
+        "1990s 2nd 3-ing well-knowned u.s. co-operating x's' 12ed __ing .s mp3s a1ed"
+    ),
 }
 
 LEXICONS = {
     "small": {
         "function_words": "a\nthe\nof\nin\non\nand\nis\n.\n,\nto\n's\n",
-        "prefixes": "# a comment\nMr\nDr\nSt\nNo #NUMERIC_ONLY#\npp #NUMERIC_ONLY# more\n\n",
+        "prefixes": (
+            "# a comment\nMr\nDr\nSt\nNo #NUMERIC_ONLY#\npp #NUMERIC_ONLY# more\n\n"
+        ),
         "exceptions": "go\nwent gone\nbe\nwas were went\nfoot\nfeet\n",
         "synsets": (
             "dog\n30\nhound\n30 31\nman\n40\nperson\n41 40\ncar\n50\nvehicle\n50 52\n"
@@ -575,12 +583,14 @@ def ptb_cases() -> Iterator[Case]:
     draws = Draws(11)
     for kind, texts in PTB_TEXTS.items():
         yield from ({"kind": kind, "text": text} for text in texts)
+
     for _ in range(60):
         text = caption(draws)
         yield {
             "kind": "plain",
             "text": text.capitalize() + draws.one(["", ".", "!", " ."]),
         }
+
     for _ in range(110):
         yield {
             "kind": "mixed",
@@ -591,6 +601,7 @@ def ptb_cases() -> Iterator[Case]:
             "kind": "mixed",
             "text": "".join(draws.one(PIECES) for _ in range(2 + draws.below(4))),
         }
+
     for size in (200, 300):
         yield {
             "kind": "long",
@@ -613,6 +624,7 @@ def meteor_cases() -> Iterator[Case]:
     for kind, pairs in METEOR_PAIRS.items():
         for pair in pairs:
             yield _meteor_case(kind, [pair])
+
     together = [
         pair
         for kind, pairs in METEOR_PAIRS.items()
@@ -621,6 +633,7 @@ def meteor_cases() -> Iterator[Case]:
     ]
     yield _meteor_case("plain", together)
     yield _meteor_case("plain", together, "bare")
+
     drawn: dict[str, tuple[int, Sequence[str]]] = {
         "plain": (60, METEOR_WORDS),
         "punctuation": (25, [*MARKS, "U.S.", "Mr.", "a,b"]),
@@ -634,6 +647,7 @@ def meteor_cases() -> Iterator[Case]:
                 for _ in range(1 + draws.below(3))
             ]
             yield _meteor_case(kind, pairs, "bare" if number % 7 == 6 else "small")
+
     for _ in range(15):
         yield _meteor_case(
             "many references", [_meteor_pair(draws, 6 + draws.below(10), METEOR_WORDS)]
@@ -647,6 +661,7 @@ def meteor_cases() -> Iterator[Case]:
             for _ in range(3)
         ]
         yield _meteor_case("repeated words", [(texts[0], texts[1:])])
+
     for size in (60, 150, 260):
         texts = [
             " ".join(

@@ -1,7 +1,7 @@
 """Write the test vectors of all metrics, vectors/*.json, with the reference engine.
 
-    python kernels/make_vectors.py           writes the files
-    python kernels/make_vectors.py --check   exit code 1 when a file differs
+    python kernels/generators/make_vectors.py           writes the files
+    python kernels/generators/make_vectors.py --check   exit code 1 when a file differs
 
 ``specification.md`` explains the numbers.
 """
@@ -17,7 +17,7 @@ from vector_raw_texts import LEXICONS
 
 import caption_kernels_reference as reference
 
-FOLDER = Path(__file__).resolve().parent / "vectors"
+FOLDER = Path(__file__).resolve().parents[1] / "vectors"
 FORMAT = "caption-kernels-vectors"
 VERSION = 1
 

@@ -1,7 +1,7 @@
 """Writes the tables of the compiled PTB tokeniser, ``core/ptb_*.inc`` and
 ``core/lower_tables.inc``.
 
-Run by hand (``python kernels/generate_ptb_rules.py``) after a change of
+Run by hand (``python kernels/generators/generate_ptb_rules.py``) after a change of
 ``caption_kernels_reference/ptb``; a test compares the committed files with what
 :func:`generate` returns.
 """
@@ -32,7 +32,7 @@ from matcher_programs import (
 
 from caption_kernels_reference.ptb import rules, tokeniser
 
-HERE = Path(__file__).resolve().parent
+KERNELS = Path(__file__).resolve().parents[1]
 ASCII = 128
 WIDTH = 132
 """Longest line of the written files."""
@@ -55,6 +55,7 @@ def rule_tables() -> str:
     needs = {EVERYTHING: 0}
     rows = []
     firsts = []
+
     for rule, emit in rules.TABLE:
         pattern = rules._pattern(rule, ())
         require_one_leading_group(pattern)
@@ -64,8 +65,12 @@ def rule_tables() -> str:
             f"{{{tables.program(nodes, 'MATCH')}, {need}, {emit_in_cpp(emit)}}}"
         )
         firsts.append(first_characters(nodes))
+
     if len(rows) > 128 or len(needs) > 32:
         raise ValueError("more rules or needed sets than the masks have bits")
+
+    # Characters that begin the same rules and are in the same sets share one pair of
+    # masks.
     starts = starts_of_alike([*firsts, *needs])
     alike = [
         (start, mask_of(start, firsts), mask_of(start, list(needs))) for start in starts
@@ -73,6 +78,7 @@ def rule_tables() -> str:
     of_ascii = [
         max(row for row in alike if row[0] <= character) for character in range(ASCII)
     ]
+
     sets, ranges = sets_in_cpp(tables.sets)
     return "".join(
         [
@@ -219,6 +225,7 @@ def lower_tables() -> str:
     ]
     if longer != ["\u0130"]:
         raise ValueError(f"characters {longer} have several lower-case letters")
+
     rows = (f"{{{', '.join(map(str, run))}}}" for run in runs_of(changes))
     # A sigma is final after a cased letter, unless one follows; characters that ignore
     # case lie between them.
@@ -231,6 +238,7 @@ def lower_tables() -> str:
         if f"A{c}\u03a3".lower().endswith("\u03c2")
         and not f"{c}\u03a3".lower().endswith("\u03c2")
     )
+
     return "".join(
         [
             UNICODE,
@@ -289,7 +297,7 @@ def array(kind: str, name: str, items: Iterable[str]) -> str:
 def main() -> None:
     """Write the files."""
     for name, text in generate().items():
-        (HERE / "core" / name).write_text(text, encoding="ascii")
+        (KERNELS / "core" / name).write_text(text, encoding="ascii")
 
 
 if __name__ == "__main__":
