@@ -10,7 +10,7 @@ from harness.contracts import Example, PathParam
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import InputError
 from harness.files import captions
-from harness.files.user_files import fingerprint
+from harness.files.user_files import existing, fingerprint
 
 SAMPLE = (
     Path(__file__).parent / "sample.srt",
@@ -42,7 +42,7 @@ class SubRip:
         if path is None:
             path = SAMPLE
         paths = [path] if isinstance(path, str) else list(path)
-        self.paths = [records.existing(item, "file of subtitles") for item in paths]
+        self.paths = [existing(item, "file of subtitles") for item in paths]
         self.limit_references = limit_references
 
     def fingerprint(self) -> str:
