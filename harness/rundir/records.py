@@ -42,7 +42,7 @@ def number(value: object) -> float:
     """
     if value is None:
         return math.nan
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    is_number = not isinstance(value, bool) and isinstance(value, Real)
     if value not in ("inf", "-inf") and not is_number:
         raise ValueError("expected a number or null")
     try:

@@ -9,7 +9,7 @@ import numpy as np
 from harness.contracts import Batch, Features, Permutes, State
 from harness.contracts.bases import relabeled_batch
 from harness.stats import permutation
-from harness.stats.permutation_p_values import p_values
+from harness.stats.permutation_p_values import Tail, p_values
 from harness.stats.significance import has_generic_null, untestable_reason
 from harness.testing import exchangeability
 from harness.testing.metric_subject import (
@@ -95,7 +95,7 @@ def exact_p_values(subject: MetricSubject) -> None:
         [_relabeled_scores(metric, batch, features, state, labels) for labels in table],
         axis=1,
     )
-    tail: permutation.Tail = "lower" if metric.spec.higher_is_better else "upper"
+    tail: Tail = "lower" if metric.spec.higher_is_better else "upper"
     expected = p_values(null[:, 0], [null], tail, "exact")
 
     actual = np.asarray(metric.exact_p_values(batch, features, state), dtype=float)

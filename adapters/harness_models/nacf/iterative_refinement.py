@@ -71,6 +71,8 @@ class NacfRefiner(Refiner):
         Function that selects the tokens of a pass; the arg-max by default.
     """
 
+    how: Refinement
+
     def __init__(
         self,
         model: Nacf,

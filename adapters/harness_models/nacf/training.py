@@ -51,6 +51,7 @@ class NacfTraining(VideoTraining):
 
     recipe: NacfRecipe
     sizes: NacfSizes
+    model: Nacf
 
     @property
     def method(self) -> str:
