@@ -1,7 +1,8 @@
 """Studies of models of rendered scenes and the tables of docs/studies/sweeps.md and
 same-model.md, for :mod:`benchmarks.study_tables`.
 
-``trained-here``: every architecture. ``nacf-trained-here``: ARB, NAB and NACF. ``temperature-sweep``: Figure 5 of Chan et al. 2022.
+``trained-here``: every architecture. ``nacf-trained-here``: ARB, NAB and NACF.
+``temperature-sweep``: Figure 5 of Chan et al. 2022.
 ``search-techniques``: Figure 6. ``beam-against-nucleus``: Figure 4. ``same-model``:
 speakers of A3DS against themselves and changes of them. Models are trained on first use
 and cached.

@@ -10,7 +10,7 @@ from harness.analysis.anytime import AnytimeTest, anytime_test
 from harness.analysis.paired_family import PairedMetric, SystemData
 from harness.analysis.pairs import ComparedRun, Pair, state_difference
 from harness.analysis.score_logs import ScoreLog
-from harness.contracts import CorpusMetric, Metric, Objects, place_statistics
+from harness.contracts import Metric, place_statistics
 from harness.run.sequences import random_order
 from harness.run.stored_metrics import StoredMetric, is_mean_of_scores, read_metric
 from harness.rundir.samples import System
@@ -137,12 +137,7 @@ class Frame:
             record = side.record(system, metric)
             stats = None
             values = side.run.statistics(record) if record is not None else None
-            # Runs of an earlier version have rows of numbers for a corpus metric, which
-            # it cannot read.
-            is_readable = isinstance(values, Objects) or not isinstance(
-                instance, CorpusMetric
-            )
-            if values is not None and is_readable and len(values) == len(rows):
+            if values is not None and len(values) == len(rows):
                 stats = place_statistics([(rows, values)], len(self.examples))
             self._data[key] = SystemData(stats, scores)
         return self._data[key]

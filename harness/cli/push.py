@@ -3,7 +3,7 @@ or to the Hugging Face hub.
 
 harness push runs/coco --to coco-captions
 harness push runs/coco --repo owner/coco-captions --private --license cc-by-4.0
-harness push runs/coco --to folder --without-references     # where their licence forbids to publish them
+harness push runs/coco --to folder --without-references   # where a licence forbids them
 """
 
 from __future__ import annotations

@@ -141,7 +141,6 @@ class RayCluster:
                 f"and this machine has {__version__}"
             )
 
-    # ------------------------------------------------------------------ protocols
     def _actors_of(self, model: ModelPlan) -> Sequence[RayObject]:
         """Return the actors of a model: one per accelerator of the cluster,
         or one per worker without any.
@@ -297,7 +296,6 @@ class RayExecutor:
         self._cluster.leave()
 
 
-# --------------------------------------------------------------------------- on the nodes
 _scorers: dict[int, ShardScorer] = {}
 
 

@@ -101,14 +101,8 @@ class Provenance:
 
     @property
     def spec(self) -> Parameters:
-        """The resolved spec; that of a version that took the first references says
-        so.
-        """
-        spec = cast("Values", self.content.get("spec") or {})
-        counts = spec.get("references")
-        if isinstance(counts, (int, list)) and "|refs:" not in self.signature:
-            return {**spec, "references": {"first": counts}}
-        return spec
+        """The resolved spec."""
+        return cast("Values", self.content.get("spec") or {})
 
     @property
     def reference_subset(self) -> str:

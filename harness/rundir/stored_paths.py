@@ -45,7 +45,7 @@ class StoredPath:
 
 
 def list_stored_paths(content: Mapping[str, object]) -> list[StoredPath]:
-    """Return the list of a manifest; empty for one of an earlier form.
+    """Return the list of a manifest; empty where all its paths are absolute.
 
     Raises :class:`InputError` for anything else.
     """

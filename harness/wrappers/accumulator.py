@@ -70,7 +70,6 @@ class WrappedMetric:
         """False for a metric of level ``model``, whose examples are token scores."""
         return isinstance(self.plan, MetricPlan)
 
-    # ------------------------------------------------------------------ examples as texts
     def caption_rows(
         self,
         predictions: Sequence[Any],
@@ -138,7 +137,6 @@ class WrappedMetric:
             )
             raise HarnessError(f"metric '{self.label}' takes {expected}")
 
-    # ------------------------------------------------------------------ numbers
     def result(self, rows: Sequence[str]) -> MetricResult | dict[str, float]:
         """Return the result over the examples of :meth:`caption_rows`, or the columns
         over those of :meth:`token_rows`.

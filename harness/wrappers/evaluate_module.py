@@ -23,7 +23,8 @@ Returns:
 """
 _TOKEN_INPUTS = """
 Args:
-    predictions: per example a list with {"log_probs": [...], "ranks": [...]} of each reference, optionally with "tokens".
+    predictions: per example a list with {"log_probs": [...], "ranks": [...]} of each
+        reference, optionally with "tokens".
 Returns:
     A dict: label of a column -> number.
 """

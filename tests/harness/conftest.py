@@ -13,11 +13,19 @@ import pytest
 import harness
 
 CODE = '''
+
 import os
 import signal
 
 import numpy as np
-from harness.contracts import Example, Failure, Generation, MeanMetric, MetricSpec, TextDistance
+from harness.contracts import (
+    Example,
+    Failure,
+    Generation,
+    MeanMetric,
+    MetricSpec,
+    TextDistance,
+)
 
 
 class Words:
@@ -35,7 +43,9 @@ class Words:
 
 
 class Echo:
-    """Repeats the first reference; ``fail`` names examples it cannot do; ``log`` counts its calls."""
+    """Repeats the first reference; ``fail`` names examples it cannot do; ``log``
+    counts its calls.
+    """
 
     def __init__(self, *, n=2, fail=(), log=None, die_at=None):
         self.n, self.fail, self.log, self.die_at = n, tuple(fail), log, die_at
@@ -54,13 +64,23 @@ class Echo:
                 yield Failure("could not read it")
             else:
                 size = decoding.candidates or self.n
-                yield Generation(tuple(example.references[k % 2] + " x" * k for k in range(size)))
+                yield Generation(
+                    tuple(example.references[k % 2] + " x" * k for k in range(size))
+                )
 
 
 class Length(MeanMetric):
-    """Mean number of words of the candidates; undefined where ``undefined`` is among the ids."""
+    """Mean number of words of the candidates; undefined where ``undefined`` is among
+    the ids.
+    """
 
-    def __init__(self, *, scale: float = 1.0, undefined: tuple[str, ...] = (), level: str = "item"):
+    def __init__(
+        self,
+        *,
+        scale: float = 1.0,
+        undefined: tuple[str, ...] = (),
+        level: str = "item",
+    ):
         self.scale, self.undefined = scale, tuple(undefined)
         self.spec = MetricSpec("length", level=level, higher_is_better=True)
 
@@ -68,13 +88,24 @@ class Length(MeanMetric):
         return f"length|scale:{self.scale:g}"
 
     def scores(self, batch, features, state):
-        words = features.per_text("words", batch.candidate_ids, lambda texts: [len(t.split()) for t in texts])
-        scores = self.scale * np.asarray(words, dtype=float).reshape(len(batch), batch.n).mean(axis=1)
-        scores[[i for i, name in enumerate(batch.ids) if name in self.undefined]] = np.nan
+        words = features.per_text(
+            "words", batch.candidate_ids, lambda texts: [len(t.split()) for t in texts]
+        )
+        scores = self.scale * np.asarray(words, dtype=float).reshape(
+            len(batch), batch.n
+        ).mean(axis=1)
+        scores[[i for i, name in enumerate(batch.ids) if name in self.undefined]] = (
+            np.nan
+        )
         return scores
 
     def null(self, batch, features, state, labels):
-        words = np.asarray(features.per_text("words", batch.text_ids, lambda texts: [len(t.split()) for t in texts]), float)
+        words = np.asarray(
+            features.per_text(
+                "words", batch.text_ids, lambda texts: [len(t.split()) for t in texts]
+            ),
+            float,
+        )
         return words.reshape(len(batch), -1) @ labels.T / labels.sum(axis=1)
 
 
@@ -97,7 +128,9 @@ api: 1
 provider: mine
 readers: {words: {import: "mine_parts:Words", summary: six examples}}
 adapters: {echo: {import: "mine_parts:Echo", summary: repeats}}
-metrics: {length: {import: "mine_parts:Length", summary: words, level: item, higher_is_better: true}}
+metrics:
+  length:
+    {import: "mine_parts:Length", summary: words, level: item, higher_is_better: true}
 distances: {chars: {import: "mine_parts:Chars", summary: lengths}}
 """
 

@@ -1,4 +1,4 @@
-"""A small run of the sample that ships with the harness, in a working directory of its own."""
+"""A small run of the shipped sample, in a working directory of its own."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from harness.contracts import (
     TokenScores,
 )
 from harness.errors import HarnessError, InputError
-from harness_models.nacf.authors import STRATEGIES
+from harness_models.nacf.authors_search import STRATEGIES
 from harness_models.nacf.iterative_refinement import NacfRefiner, Refinement
 from harness_models.nacf.model import ArbStep, Nacf
 from harness_models.nacf.word_list import NacfWords
@@ -180,10 +180,10 @@ class NacfAdapter(VideoAdapter):
 
     def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
         """Return the state before BOS of an ARB model."""
-        state = self.step.start(self.encode_videos(self.model, inputs, examples))  # type: ignore[attr-defined]
+        encoded = self.encode_videos(self.model, inputs, examples)
+        state = self.step.start(encoded)  # type: ignore[attr-defined]
         return Prefix(state, torch.full((len(inputs),), BOS, device=self.device))
 
-    # ------------------------------------------------------------------ generation
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
@@ -256,7 +256,6 @@ class NacfAdapter(VideoAdapter):
         )
         return uniforms(seeds, count, 1 + passes * size)
 
-    # ------------------------------------------------------------------ references
     def forced_logits(
         self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor
     ) -> torch.Tensor:

@@ -121,7 +121,6 @@ class NacfRefiner(Refiner):
         # notices words that do not go together.
         return slots.probabilities * self._teacher_probabilities(slots)
 
-    # ------------------------------------------------------------------ passes
     def _template(self, slots: Slots) -> torch.Tensor:
         """Place the visual words and return their slots (R, T)."""
         # Fed with `vis`, the model writes visual words and `mask` elsewhere. The

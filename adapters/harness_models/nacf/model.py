@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from harness_models.nacf.authors import (
+from harness_models.nacf.checkpoint_layout import (
     UNUSED,
     NacfSizes,
     method_of,
@@ -106,7 +106,6 @@ class Nacf(VideoNetwork):
         load_strictly(model, checkpoint, f"{method} (NACF family)", ignored=UNUSED)
         return model
 
-    # ------------------------------------------------------------------ decoder
     def logits(self, tokens: torch.Tensor, encoded: Encoded) -> torch.Tensor:
         """Return logits (R, T, V) for slots (R, T) and the encoder output of R rows.
 

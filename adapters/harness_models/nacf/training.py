@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import torch
 
 from harness.errors import HarnessError, did_you_mean
-from harness_models.nacf.authors import NacfSizes
+from harness_models.nacf.checkpoint_layout import NacfSizes
 from harness_models.nacf.model import Nacf
 from harness_models.o2na.layers import BOS, EOS, MASK, PAD, VIS
 from harness_models.o2na.losses import cross_entropy, masked_words_loss

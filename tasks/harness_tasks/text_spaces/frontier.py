@@ -116,7 +116,6 @@ def distribution(values: Any, name: str = "P") -> np.ndarray:
     return p
 
 
-# --------------------------------------------------------------------------- frontier (Theorem 2)
 def pareto(pair: Pair, p: Any, w: float) -> np.ndarray:
     """Return the Pareto optimum of weight w (Theorem 2).
 
@@ -200,7 +199,6 @@ def _bisection(diversity: Diversity, scores: np.ndarray) -> np.ndarray:
     return q / q.sum()
 
 
-# --------------------------------------------------------------------------- Theorem 3
 @dataclass(frozen=True, slots=True)
 class Compatibility:
     """Coefficients of g(x) = w0 * integral of f from 0 to x + b0 * x (Theorem 3), for

@@ -2,9 +2,7 @@
 
     python tests/golden/run_directories/make.py FOLDER
 
-They keep the form in which a version stored its runs: make them anew only to add a form
-beside the present ones. FOLDER becomes part of the paths in the manifests;
-/tmp/run_directories was used here.
+FOLDER becomes part of the paths in the manifests; /tmp/run_directories was used here.
 """
 
 from __future__ import annotations

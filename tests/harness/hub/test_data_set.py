@@ -30,7 +30,8 @@ count = step = 0
 
 def count_changes(event, arguments):
     global count
-    writes = event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wxa")
+    mode = arguments[1] if event == "open" else None
+    writes = isinstance(mode, str) and set(mode) & set("wxa")
     if event in CHANGES or writes:
         count += 1
         if count == step:

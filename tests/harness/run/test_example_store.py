@@ -141,7 +141,7 @@ def test_a_key_depends_on_the_whole_content(other):
     assert len(example_key(other)) == example_store.KEY_BYTES
     text = b'["\\u00e9", ["r"], null, null, {}]'
     assert example_key(Example("é", ("r",))) == hashlib.sha256(text).digest()[:16], (
-        "run directories of earlier versions have these keys"
+        "stored run directories have these keys"
     )
 
 

@@ -1,6 +1,4 @@
-"""Run directories of earlier versions are read: reports, comparisons,
-exports, merges.
-"""
+"""Stored run directories are read: reports, comparisons, exports, merges."""
 
 from __future__ import annotations
 
@@ -35,16 +33,6 @@ def numbers(folder):
     return {
         (r["model"], r["metric"]): (r["value"], r["ci95"], r["p_value"], r["n"])
         for r in records
-    }
-
-
-def without_intervals(folder):
-    """Return the numbers without their intervals,
-    which are others today for four examples.
-    """
-    return {
-        key: (value, p_value, n)
-        for key, (value, _, p_value, n) in numbers(folder).items()
     }
 
 
@@ -121,15 +109,15 @@ def test_a_stored_run_is_exported(runs, tmp_path, form, capsys):
     )
 
 
-def test_paid_answers_of_an_earlier_version_are_reused(runs, tmp_path, monkeypatch):
+def test_stored_paid_answers_are_reused(runs, tmp_path, monkeypatch):
     """No server runs at the address of the stored answers: a request would fail."""
     monkeypatch.setenv("HARNESS_ANSWERS", "servers")
-    stored = without_intervals(runs / "served")
+    stored = numbers(runs / "served")
     # answers of the run directory
     harness.evaluate("served.yaml", output=runs / "served", mode="extend")
-    assert without_intervals(runs / "served") == stored
+    assert numbers(runs / "served") == stored
     monkeypatch.setenv("HARNESS_CACHE", str(runs.parent / "cache"))
     shutil.copytree(runs / "answers", runs.parent / "cache" / "answers")
     # answers of the shared store
     harness.evaluate("served.yaml", output=tmp_path / "new")
-    assert without_intervals(tmp_path / "new") == stored
+    assert numbers(tmp_path / "new") == stored

@@ -22,5 +22,5 @@ def test_a_key_depends_on_every_part_and_not_on_the_label():
         "40 characters of the label, 16 of the digest"
     )
     assert content_digest("é") == hashlib.sha256(b'"\\u00e9"').hexdigest(), (
-        "directories of earlier versions have these names"
+        "stored run directories have these names"
     )

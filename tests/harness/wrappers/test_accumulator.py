@@ -87,7 +87,8 @@ def test_mistakes_are_one_line():
         WrappedMetric.create("cider,bleu", {})
     with pytest.raises(
         HarnessError,
-        match="parameters go with the bare name of a metric; found 'trm:distance=rouge'",
+        match="parameters go with the bare name of a metric; "
+        "found 'trm:distance=rouge'",
     ):
         WrappedMetric.create("trm:distance=rouge", {"pooling": "per-direction"})
     with pytest.raises(
