@@ -97,11 +97,9 @@ def main(folder: Path) -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     harness("run", "served.yaml", "--output", "served")
     server.shutdown()
-    for name in (*RUNS, "answers"):
-        shutil.rmtree(HERE / name, ignore_errors=True)
     for name in RUNS:
+        shutil.rmtree(HERE / name, ignore_errors=True)
         shutil.copytree(folder / name, HERE / name)
-    shutil.copytree(folder / "cache" / "answers", HERE / "answers")
 
 
 if __name__ == "__main__":

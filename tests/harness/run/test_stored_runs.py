@@ -107,17 +107,3 @@ def test_a_stored_run_is_exported(runs, tmp_path, form, capsys):
         if (tmp_path / form).is_dir()
         else (tmp_path / form).is_file()
     )
-
-
-def test_stored_paid_answers_are_reused(runs, tmp_path, monkeypatch):
-    """No server runs at the address of the stored answers: a request would fail."""
-    monkeypatch.setenv("HARNESS_ANSWERS", "servers")
-    stored = numbers(runs / "served")
-    # answers of the run directory
-    harness.evaluate("served.yaml", output=runs / "served", mode="extend")
-    assert numbers(runs / "served") == stored
-    monkeypatch.setenv("HARNESS_CACHE", str(runs.parent / "cache"))
-    shutil.copytree(runs / "answers", runs.parent / "cache" / "answers")
-    # answers of the shared store
-    harness.evaluate("served.yaml", output=tmp_path / "new")
-    assert numbers(tmp_path / "new") == stored
