@@ -27,7 +27,9 @@ from tests.support.pinned import (
 NOT_PINNED = {"spice": "needs Stanford CoreNLP"}
 """Metrics without a pinned file, with the reason."""
 NAMES = [
-    entry.name for entry in current().entries("metrics") if entry.provider == "harness"
+    entry.name
+    for entry in current().entries("metrics")
+    if entry.target.startswith("harness_metrics.")
 ]
 OTHER_INPUTS = {
     "choice",

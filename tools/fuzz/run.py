@@ -28,7 +28,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tools.fuzz.fuzz_target import TARGETS
+from tools.fuzz.fuzz_targets import TARGETS
 from tools.fuzz.guided import GUIDED, guide
 from tools.fuzz.worker import cpu_seconds, keep, read_current, work
 

@@ -25,7 +25,8 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tools.fuzz.fuzz_target import TARGETS, attempt
+from tools.fuzz.fuzz_target import attempt
+from tools.fuzz.fuzz_targets import TARGETS
 
 SECONDS = 5
 """CPU seconds of an input; a batch has as much again for every 16 caption sets."""

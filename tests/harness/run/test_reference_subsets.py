@@ -216,7 +216,7 @@ def test_runs_of_other_subsets_are_not_compared(spec):
     with pytest.raises(
         HarnessError,
         match=r"^the references are refs:random\(0\) in r and refs:first in s: "
-        r"other subsets; --force",
+        r"other subsets; force=True",
     ):
         harness.compare("r", "s")
     with pytest.raises(
@@ -235,22 +235,3 @@ def test_runs_that_use_all_references_are_compared(spec):
     ):
         harness.evaluate({**spec, **values}, output=name)
     assert harness.compare("r", "s") and harness.compare("r::one", "t::one")
-
-
-def test_a_manifest_without_the_mark_is_read_as_first(spec, tmp_path):
-    expected = references(
-        harness.evaluate({**spec, "references": {"first": 4}}, output="old")
-    )
-    manifest = json.loads((tmp_path / "old" / "manifest.json").read_text())
-    manifest["signature"] = manifest["signature"].replace("refs:first|", "")
-    manifest["spec"]["references"] = 4
-    (tmp_path / "old" / "manifest.json").write_text(json.dumps(manifest))
-    old = harness.Run.open("old")
-    assert (old.provenance.reference_subset, old.provenance.spec["references"]) == (
-        "first",
-        {"first": 4},
-    )
-    harness.evaluate(spec, output="new")
-    with pytest.raises(HarnessError, match="refs:first in old and refs:random"):
-        harness.compare("old", "new")
-    assert references(harness.rescore("old", ["bleu"])) == expected

@@ -118,6 +118,5 @@ def test_a_folder_with_files_is_not_overwritten(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_the_templates_are_package_data(root):
+def test_the_templates_are_named_as_templates():
     assert {path.suffix for path in TEMPLATES.iterdir()} == {".tmpl"}
-    assert '"**/*.tmpl"' in (root / "pyproject.toml").read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from harness_models.shared.training.recipe import load_trainer, read_recipe
 
 STUDIES = (
     "trained-here",
+    "nacf-trained-here",
     "temperature-sweep",
     "search-techniques",
     "beam-against-nucleus",

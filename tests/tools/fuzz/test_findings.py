@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tools.fuzz.fuzz_target import TARGETS, attempt
+from tools.fuzz.fuzz_target import attempt
+from tools.fuzz.fuzz_targets import TARGETS
 
 FINDINGS = sorted(
     path

@@ -15,7 +15,8 @@ import pytest
 
 from harness.errors import HarnessError
 from tools.fuzz import worker as module
-from tools.fuzz.fuzz_target import TARGETS, NotAnInput, Target
+from tools.fuzz.fuzz_target import NotAnInput, Target
+from tools.fuzz.fuzz_targets import TARGETS
 from tools.fuzz.variation import halves
 from tools.fuzz.worker import (
     Current,
