@@ -47,11 +47,12 @@ import sys, time
 from harness.registry import current
 role, path = sys.argv[1:]
 start = time.process_time()
-kind, name = ("readers", "auto") if role == "references" else ("adapters", "predictions")
+is_reader = role == "references"
+kind, name = ("readers", "auto") if is_reader else ("adapters", "predictions")
 current().load(kind, name)
 loaded = time.process_time()
 source = current().create(kind, name, {"path": path})
-count = sum(1 for _ in source) if role == "references" else len(source.captions_by_id())
+count = sum(1 for _ in source) if is_reader else len(source.captions_by_id())
 print(loaded - start, time.process_time() - loaded)
 """
 PARSE = """
@@ -59,7 +60,10 @@ import json, sys, time
 start = time.process_time()
 with open(sys.argv[2], encoding="utf-8") as file:
     text = file.read()
-    [json.loads(line) for line in text.splitlines()] if sys.argv[2].endswith("l") else json.loads(text)
+    if sys.argv[2].endswith("l"):
+        [json.loads(line) for line in text.splitlines()]
+    else:
+        json.loads(text)
 print(0, time.process_time() - start)
 """
 REPEATS = 5

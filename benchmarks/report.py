@@ -184,11 +184,8 @@ def browse(page: Path, chromium: str) -> dict[str, float]:
             view.wait_for_function(
                 "performance.getEntriesByName('first-contentful-paint').length > 0"
             )
-            paints.append(
-                view.evaluate(
-                    "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-                )
-            )
+            paint = "performance.getEntriesByName('first-contentful-paint')[0]"
+            paints.append(view.evaluate(f"{paint}.startTime"))
 
         view = browser.new_page(viewport={"width": 1400, "height": 900})
         view.goto(page.resolve().as_uri() + "#examples")

@@ -36,7 +36,12 @@ from matcher_programs import (  # noqa: E402
 )
 
 from caption_kernels_reference.ptb import rules  # noqa: E402
-from caption_kernels_reference.ptb.characters import DIGITS, LETTERS, MARKS, SYMBOLS  # noqa: E402
+from caption_kernels_reference.ptb.characters import (  # noqa: E402
+    DIGITS,
+    LETTERS,
+    MARKS,
+    SYMBOLS,
+)
 
 
 def run(tables: Tables, address: int, text: str, start: int) -> tuple[int, int] | None:

@@ -12,8 +12,8 @@ WORDS = ["dog", "cat", "child", "man", "bird", "horse"]
 def make_source(
     label, seed, prompts=15, answers=6, end=1.0, verb="runs sits plays sleeps"
 ):
-    """Return a source of answers to prompts p0, p1, ...; ``end``: share of answers with a
-    full stop.
+    """Return a source of answers to prompts p0, p1, ...; ``end``: share of answers with
+    a full stop.
     """
     rng = np.random.default_rng(seed)
     return Source(

@@ -136,7 +136,10 @@ class LstmOracle(TextSpaceModel):
 
     def fingerprint(self) -> str:
         """Return the parameters as text."""
-        return f"lstm-oracle|sigma:{sigma_text(self.sigma)}|seed:{self.seed}|V:{self.vocabulary}|L:{self.length}|H:{self.hidden}"
+        return (
+            f"lstm-oracle|sigma:{sigma_text(self.sigma)}|seed:{self.seed}"
+            f"|V:{self.vocabulary}|L:{self.length}|H:{self.hidden}"
+        )
 
     def distribution(self) -> np.ndarray:
         """Return the probabilities of the oracle, shape (V ** L,)."""

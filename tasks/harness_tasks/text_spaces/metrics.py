@@ -165,7 +165,10 @@ class ExactDiscrepancy(_TextSpaceMetric):
         """Return the metric and its parameters as text."""
         orders = "/".join(map(str, self.orders))
         curve = f"|curve:{'/'.join(map(str, self.curve))}" if self.curve else ""
-        return f"text-space-qdisc|n:{orders}|starts:{self.starts}|steps:{self.steps}|penalty:{self.penalty:g}|seed:{self.seed}{curve}"
+        return (
+            f"text-space-qdisc|n:{orders}|starts:{self.starts}|steps:{self.steps}"
+            f"|penalty:{self.penalty:g}|seed:{self.seed}{curve}"
+        )
 
     def evaluate_scores(
         self, scores: Sequence[Sequence[TokenScores]]
@@ -314,7 +317,10 @@ class TextSpace(_TextSpaceMetric):
             for name, values in settings
             if values
         )
-        return f"text-space|sigma:{sigma_text(self.sigma)}|seed:{self.seed}|H:{self.hidden}{extra}"
+        return (
+            f"text-space|sigma:{sigma_text(self.sigma)}|seed:{self.seed}"
+            f"|H:{self.hidden}{extra}"
+        )
 
     def evaluate_scores(
         self, scores: Sequence[Sequence[TokenScores]]

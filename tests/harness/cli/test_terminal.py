@@ -12,11 +12,17 @@ import pytest
 from harness.cli.main import main
 from tests.support.terminal import run_in_terminal
 
-HOSTILE = "\x1b[31;5mred\x1b]0;title\x07\x1bP1;2q\x9b31m\x9d52;c;eA==\x9c\u202ereversed\u2066\u200f\u2028\x85next\x01\x08"
+HOSTILE = (
+    "\x1b[31;5mred\x1b]0;title\x07\x1bP1;2q\x9b31m\x9d52;c;eA==\x9c"
+    "\u202ereversed\u2066\u200f\u2028\x85next\x01\x08"
+)
 """A colour and a title; DCS; CSI and OSC (the clipboard) by their C1 codes;
 bidirectional controls; line separators; SOH, backspace.
 """
-SHOWN = r"\x1b[31;5mred\x1b]0;title\x07\x1bP1;2q\x9b31m\x9d52;c;eA==\x9c\u202ereversed\u2066\u200f"
+SHOWN = (
+    r"\x1b[31;5mred\x1b]0;title\x07\x1bP1;2q\x9b31m\x9d52;c;eA==\x9c"
+    r"\u202ereversed\u2066\u200f"
+)
 OWN = re.compile(
     r"\x1b\[38;[0-9;]+m|\x1b\[(?:[0-9]|[0-9]{2})?(?:;[0-9]{1,2})?m|\x1b\[(?:\?25[lh]|2K|1A|K)"
 )

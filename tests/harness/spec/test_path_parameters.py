@@ -4,6 +4,8 @@ file, others are not.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from harness.registry import in_use
@@ -129,7 +131,8 @@ def test_an_absolute_path_is_left_as_it_is(folder):
     (loaded,) = load_specs(
         folder / "spec.yaml", [f"models.0.model.checkpoint={folder}/data.txt"]
     )
-    assert loaded.spec.models[0]["model"]["checkpoint"] == f"{folder}/data.txt"  # pyright: ignore[reportArgumentType]
+    model: Any = loaded.spec.models[0]["model"]
+    assert model["checkpoint"] == f"{folder}/data.txt"
 
 
 @pytest.mark.parametrize(
