@@ -37,7 +37,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or run directories",
     )
 
-    # columns and rows
+    _add_columns(parser)
+    _add_selection(parser)
+    _add_files(parser)
+    _add_sources(parser)
+
+    add_overwrite(parser)
+    add_permissions(parser)
+    add_common(parser)
+
+
+def _add_columns(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name columns, rows and groups."""
     parser.add_argument(
         "--x",
         required=True,
@@ -61,7 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--groups", metavar="A,B", help="groups to use, in this order")
 
-    # dropped columns, and the order
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    """Add the options that drop, cut and sort the x columns."""
     parser.add_argument(
         "--drop",
         choices=["published", "never"],
@@ -82,7 +95,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "r2), or by name",
     )
 
-    # files
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the files that are written."""
     parser.add_argument(
         "--output",
         metavar="FILE",
@@ -97,7 +112,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--baseline", metavar="COLUMN", help="an x column to show beside the best"
     )
 
-    # sources of other kinds
+
+def _add_sources(parser: argparse.ArgumentParser) -> None:
+    """Add the options of strata and of human judgments."""
     parser.add_argument(
         "--strata",
         type=int,
@@ -116,10 +133,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="read the source as human judgments; the comma-separated metrics become "
         "columns",
     )
-
-    add_overwrite(parser)
-    add_permissions(parser)
-    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -46,7 +46,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness power``."""
     parser.add_argument("run", help="run directory of the pilot")
 
-    # the goal
+    _add_goal(parser)
+    _add_difference(parser)
+    _add_sizes(parser)
+
+    add_count(parser, "--repeats", "number of random orders of the captions", 3)
+    add_count(parser, "--limit", "only the first N examples of the pilot")
+    add_count(parser, "--seed", "seed of the random orders and of the resamples", 0)
+    add_permissions(parser)
+    add_common(parser)
+
+
+def _add_goal(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the power that is to be reached."""
     parser.add_argument(
         "--target-p",
         type=float,
@@ -80,7 +92,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "which is no calibrated p",
     )
 
-    # the test of a difference
+
+def _add_difference(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the test of a difference."""
     parser.add_argument(
         "--compare",
         nargs=2,
@@ -100,7 +114,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only these metrics: names with commas; may be repeated",
     )
 
-    # sizes
+
+def _add_sizes(parser: argparse.ArgumentParser) -> None:
+    """Add the numbers of captions and examples whose power is estimated."""
     parser.add_argument(
         "--candidates",
         metavar="1..10",
@@ -118,12 +134,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="numbers of examples (default: the pilot's); "
         f"a range of more than {MAX_STEPS} is cut to {MAX_STEPS} steps",
     )
-
-    add_count(parser, "--repeats", "number of random orders of the captions", 3)
-    add_count(parser, "--limit", "only the first N examples of the pilot")
-    add_count(parser, "--seed", "seed of the random orders and of the resamples", 0)
-    add_permissions(parser)
-    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -57,7 +57,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="files of answers, run directories, or RUN::MODEL",
     )
 
-    # columns of files
+    _add_columns(parser)
+    _add_test(parser)
+    _add_series(parser)
+    _add_other_modes(parser)
+
+    add_count(parser, "--draws", "random relabelings (%(default)s)", 1000)
+    add_count(parser, "--seed", "seed of the random relabelings", 0)
+    add_count(
+        parser, "--prompts", "print the N prompts that differ most (%(default)s)", 2
+    )
+
+    parser.add_argument("--output", metavar="FILE", help="also write an HTML page")
+    add_overwrite(parser)
+    add_common(parser)
+
+
+def _add_columns(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how the files are read and named."""
     parser.add_argument(
         "--id",
         default="",
@@ -71,7 +88,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser, "--label", "NAME", "name of a source; one per file, in their order"
     )
 
-    # the test
+
+def _add_test(parser: argparse.ArgumentParser) -> None:
+    """Add the kernels and the level of the test."""
     add_list(
         parser,
         "--kernel",
@@ -93,7 +112,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="level of the test (%(default)s)",
     )
 
-    # a series of checks
+
+def _add_series(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a series of checks."""
     add_count(
         parser,
         "--nights",
@@ -106,6 +127,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "and the level is P 6 / (π² N²)",
     )
 
+
+def _add_other_modes(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a check in batches, and of the plan of checks."""
     parser.add_argument(
         "--until",
         type=int,
@@ -121,16 +145,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "print the power of checks by numbers of prompts and answers, "
         "from the answers of one source",
     )
-
-    add_count(parser, "--draws", "random relabelings (%(default)s)", 1000)
-    add_count(parser, "--seed", "seed of the random relabelings", 0)
-    add_count(
-        parser, "--prompts", "print the N prompts that differ most (%(default)s)", 2
-    )
-
-    parser.add_argument("--output", metavar="FILE", help="also write an HTML page")
-    add_overwrite(parser)
-    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
