@@ -170,20 +170,15 @@ def score_table(
     remarks = list(
         dict.fromkeys(remark for result in ordered for remark in _remarks(result))
     )
-    lines = [_line(result, remarks, sliced) for result in ordered]
     compared_with = {row.system_a for row in rows}
     adjusted = len(compared_with) > 1 or any(row.slice for row in rows)
+    lines = [_line(result, remarks, sliced) for result in ordered]
     # of one comparison of a metric, both columns would have the same numbers
     if not adjusted:
         for line in lines:
             line["p"] = line["p (Holm)"]
             line["p (Holm)"] = ""
-
-    # metric and slice stand once, in the first row that has them
-    for index in set(range(len(lines))) - set(starts):
-        lines[index]["metric"] = ""
-        if lines[index]["slice"] == (ordered[index - 1].record.slice or ALL):
-            lines[index]["slice"] = ""
+    _clear_repetitions(lines, ordered, starts)
 
     # a size that all rows have stands in the title
     whole = [result.record for result in ordered if result.record.slice is None]
@@ -312,6 +307,18 @@ def _line(result: Result, remarks: Sequence[str], sliced: bool) -> dict[str, str
         cells["p"] = p_text(row.p_value)
         cells["p (Holm)"] = p_text(row.p_holm) + ("*" if result.significant else "")
     return cells
+
+
+def _clear_repetitions(
+    lines: Sequence[dict[str, str]], results: Sequence[Result], starts: Sequence[int]
+) -> None:
+    """Empty the cells of metric and slice in all rows but the first that has them;
+    ``starts`` are the first rows of the metrics.
+    """
+    for index in set(range(len(lines))) - set(starts):
+        lines[index]["metric"] = ""
+        if lines[index]["slice"] == (results[index - 1].record.slice or ALL):
+            lines[index]["slice"] = ""
 
 
 def _remarks(result: Result) -> list[str]:

@@ -126,7 +126,6 @@ def metric_looks(
     HarnessError
         A statement on the mean of a data set about a number without known bounds.
     """
-
     # A mean of scores within known bounds is bet on.
     bounds = mean_bounds(metric)
     bet = partial(
@@ -161,6 +160,13 @@ def metric_looks(
     path = asymptotic_looks(of_sums, a, b, looks, level=level, reach=reach, unit=unit)
 
     lowest, highest = known if b is None else (-width, width)
+    return _cut_looks(path, lowest, highest)
+
+
+def _cut_looks(path: Sequence[Look], lowest: float, highest: float) -> list[Look]:
+    """Return looks whose intervals end at the bounds of the number, those that wait for
+    examples as they are.
+    """
     cut_path: list[Look] = []
     for look in path:
         if not look.waits:

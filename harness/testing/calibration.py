@@ -145,16 +145,7 @@ def calibrate(
         The metric judges token scores, needs images or metadata, or is defined for too
         few examples.
     """
-    if metric.spec.level == "model":
-        raise HarnessError(
-            f"metric '{metric.spec.name}' judges token scores, not captions: "
-            "it is not calibrated"
-        )
-    if populations is None and "images" in metric.spec.needs:
-        raise HarnessError(
-            f"metric '{metric.spec.name}' needs images: "
-            "it is calibrated on populations that have them"
-        )
+    _verify_metric(metric.spec, with_populations=populations is not None)
 
     # a small population tells whether the metric has objects, which take more time
     small = (
@@ -184,14 +175,9 @@ def calibrate(
 
         started = time.process_time()
         part = half if n >= MANY else 1
-        cells[n] = CalibrationCell()
-        for kind, systems in enumerate(scored):
-            # one generator per cell: a cell is the same whichever others are computed
-            rng = np.random.default_rng([seed, kind, n])
-            both = join_statistics(list(systems))
-            coverage = _coverage(metric, both, n, repetitions // part, rng)
-            cells[n].coverage.append(coverage)
-            cells[n].size.append(_size(metric, systems, n, tests // part, rng))
+        cells[n] = _calibrate_size(
+            metric, scored, n, repetitions // part, tests // part, seed
+        )
 
         spent += time.process_time() - started
         following = sizes[min(index + 1, len(sizes) - 1)]
@@ -199,6 +185,22 @@ def calibrate(
 
     part = half if max(cells, default=0) >= MANY else 1
     return Calibration(table_name(metric), repetitions // part, tests // part, cells)
+
+
+def _verify_metric(spec: MetricSpec, *, with_populations: bool) -> None:
+    """Raise :class:`HarnessError` for a metric of token scores, and for one of images
+    whose populations are not given.
+    """
+    if spec.level == "model":
+        raise HarnessError(
+            f"metric '{spec.name}' judges token scores, not captions: "
+            "it is not calibrated"
+        )
+    if not with_populations and "images" in spec.needs:
+        raise HarnessError(
+            f"metric '{spec.name}' needs images: "
+            "it is calibrated on populations that have them"
+        )
 
 
 def caption_population(
@@ -291,6 +293,27 @@ def metric_statistics(
             "kit"
         )
     return a[defined], b[defined]
+
+
+def _calibrate_size(
+    metric: Metric,
+    scored: Sequence[tuple[Statistics, Statistics]],
+    n: int,
+    repetitions: int,
+    tests: int,
+    seed: int,
+) -> CalibrationCell:
+    """Return the shares at n examples, from the statistics of both systems of each
+    distribution.
+    """
+    cell = CalibrationCell()
+    for kind, systems in enumerate(scored):
+        # one generator per cell: a cell is the same whichever others are computed
+        rng = np.random.default_rng([seed, kind, n])
+        both = join_statistics(list(systems))
+        cell.coverage.append(_coverage(metric, both, n, repetitions, rng))
+        cell.size.append(_size(metric, systems, n, tests, rng))
+    return cell
 
 
 def _coverage(

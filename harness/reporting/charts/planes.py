@@ -160,21 +160,8 @@ def build_plane(
     """Return the plane; axes of metrics of which less is better are reversed."""
     width = min(layout.panel_width(1, 4 * layout.font), 46 * layout.font)
     height = 0.72 * width
-    across, up = (
-        axes.value_axis(
-            (p[f"{axis}{end}"] for p in points for end in ("", "_low", "_high")),
-            width,
-            layout,
-            0.08,
-        )
-        for axis in "xy"
-    )
-    for axis, direction, title in zip((across, up), better, titles):
-        axis["scale"]["reverse"] = direction is False
-        axis["axis"] = {"tickCount": 5, "format": axes.NUMBERS, "title": title}
+    across, up = _value_axes(points, titles, better, width, layout)
     ends = [axis["scale"]["domain"] for axis in (across, up)]
-    x = vega.quantitative("x", **across)
-    y = vega.quantitative("y", **up)
 
     # names beside the points where they have room, else a legend
     models = vega.distinct(points, "model")
@@ -187,12 +174,70 @@ def build_plane(
     hidden = len(labels) == len(points) == len(models) or len(models) > MOST_LEGEND
     legend = None if hidden else axes.legend_below(models, layout, least=1)
     color, shape, _ = axes.series_channels("model", models, legend)
+    layers = _system_marks(across, up, color, shape, titles, layout)
 
+    if labels:
+        look = {"fontSize": layout.font, "baseline": "middle"}
+        names = vega.mark(
+            "text",
+            look,
+            data="labels",
+            x=vega.quantitative("x", **across),
+            y=vega.quantitative("y", **up),
+            text=vega.nominal("system"),
+        )
+        chart = vega.layer(
+            *({**vega.source("points"), **segment} for segment in layers),
+            names,
+            width=width,
+            height=height,
+        )
+    else:
+        chart = vega.layer(*layers, data="points", width=width, height=height)
+    return vega.finish_chart(chart, points=points, labels=labels)
+
+
+def _value_axes(
+    points: Sequence[Values],
+    titles: tuple[str, str],
+    better: tuple[bool | None, bool | None],
+    width: float,
+    layout: Layout,
+) -> tuple[Spec, Spec]:
+    """Return the axes across and up, with room for the intervals of all points."""
+    across, up = (
+        axes.value_axis(
+            (p[f"{axis}{end}"] for p in points for end in ("", "_low", "_high")),
+            width,
+            layout,
+            0.08,
+        )
+        for axis in "xy"
+    )
+    for axis, direction, title in zip((across, up), better, titles):
+        axis["scale"]["reverse"] = direction is False
+        axis["axis"] = {"tickCount": 5, "format": axes.NUMBERS, "title": title}
+    return across, up
+
+
+def _system_marks(
+    across: Spec,
+    up: Spec,
+    color: Spec,
+    shape: Spec,
+    titles: tuple[str, str],
+    layout: Layout,
+) -> list[Spec]:
+    """Return the line along the frontier, the bars of both intervals, and the points
+    with their tooltips.
+    """
+    x = vega.quantitative("x", **across)
+    y = vega.quantitative("y", **up)
     texts = [vega.nominal("system")]
     for axis, title in zip("xy", titles):
         texts.append(vega.nominal(f"{axis}_text", title=title))
     bar = {"opacity": 0.55, "strokeWidth": 0.1 * layout.font}
-    layers = [
+    return [
         vega.mark(
             "line",
             {
@@ -231,21 +276,6 @@ def build_plane(
             tooltip=texts,
         ),
     ]
-
-    if labels:
-        look = {"fontSize": layout.font, "baseline": "middle"}
-        names = vega.mark(
-            "text", look, data="labels", x=x, y=y, text=vega.nominal("system")
-        )
-        chart = vega.layer(
-            *({**vega.source("points"), **segment} for segment in layers),
-            names,
-            width=width,
-            height=height,
-        )
-    else:
-        chart = vega.layer(*layers, data="points", width=width, height=height)
-    return vega.finish_chart(chart, points=points, labels=labels)
 
 
 def _labels(
