@@ -18,7 +18,7 @@ from harness.files.user_files import first_byte, is_parquet
 
 MISSING = frozenset({"", "na", "nan", "none", "null"})
 RowKind = Literal["system", "example"]
-"""What a row of a run stands for."""
+"""The unit that a row of a run stands for."""
 _IDS = frozenset({*ID_COLUMNS, "item", "item_id", "example", "run", "file"})
 """Usual names of columns of ids."""
 

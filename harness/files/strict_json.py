@@ -49,7 +49,7 @@ _DECODERS = {
     False: json.JSONDecoder(parse_constant=_refuse_constant),
     True: json.JSONDecoder(),
 }
-"""Whether NaN and Infinity are accepted -> the decoder of a line.
+"""Acceptance of NaN and Infinity -> the decoder of a line.
 
 They are made once: a decoder for each line of a file takes as long as reading the line.
 """

@@ -1,4 +1,4 @@
-"""What an embedding or a distance returns, checked before it is used."""
+"""Checks of the vectors and distances that components return, before they are used."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class FileOptions:
     such files are refused.
     """
     clean: tuple[str, ...] = ()
-    """What to remove of candidates (:data:`harness.files.generated.cleaning.CLEAN`)."""
+    """Parts that candidates lose (:data:`harness.files.generated.cleaning.CLEAN`)."""
 
     def of_candidates(self, system: str = "", column: str = "") -> Values:
         """Return the parameters of the adapter that reads candidates, for one system or

@@ -15,7 +15,7 @@ ADVICE = (
     "columns: {media: NAME} of the data set names their column; images of the model, "
     "or media_root of the data set, is their folder"
 )
-"""What to do about examples without media, for the end of a message."""
+"""Advice on examples without media, for the end of a message."""
 
 
 def require_files(plan: Plan, examples: Iterable[Example]) -> None:

@@ -1,4 +1,4 @@
-"""How the files of a run were read: one line where something was chosen, one record
+"""Readings of the files of a run: one line where something was chosen, one record
 each in the manifest, one reading for one form.
 """
 

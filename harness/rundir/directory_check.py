@@ -1,4 +1,4 @@
-"""What a directory may hold for a run to begin, or go on, in it."""
+"""The check that a run may begin, or go on, in a directory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.rundir.run_folder import RunFolder
 from harness.rundir.temporary_files import is_temporary
 
 Mode = Literal["auto", "resume", "fresh", "extend"]
-"""What a run does with the run in its directory
+"""Treatment of the run that is in the directory
 (:meth:`harness.rundir.rundir.RunDir.create`).
 """
 

@@ -82,7 +82,7 @@ class Provenance:
 
     @property
     def readings(self) -> list[JsonObject]:
-        """How each file of candidates and references was read
+        """The reading of each file of candidates and references
         (:class:`harness.contracts.Reading`, without captions).
         """
         return list(cast("list[JsonObject]", self.content.get("readings") or []))

@@ -33,7 +33,9 @@ class StoredPath:
     at: Key
     """Keys from the manifest to the path."""
     content: str
-    """What the path named when the run was begun."""
+    """Identity of what the path named when the run was begun, as of
+    :func:`harness.spec.path_contents.content_of`.
+    """
     given: str
     """The path as the user gave it; a relative one is that of the folder in which the
     run was begun.
