@@ -85,42 +85,48 @@ class RayCluster:
         ray = self.ray
         if ray.is_initialized():
             return
+
         settings: dict[str, RayObject] = {
             "logging_level": logging.ERROR,
             "log_to_driver": False,
         }
-        address = self.options.address
+        # a task without GPUs keeps the view of them that its machine has
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        address = self.options.address
         if address is None:
-            self._started = True
-            settings |= {
-                "num_cpus": self.options.count,
-                "object_store_memory": _store_bytes(),
-                "include_dashboard": False,
-            }
-            try:
-                ray.init(address="local", **settings)
-            except Exception as error:
-                # Ray raises a bare Exception where a node does not start in time
-                self.close()
-                raise InputError(
-                    f"Ray does not start on this machine: {_cause(error)}; "
-                    "run again, or with --executor process"
-                ) from error
+            self._start_here(settings)
             return
+
         _check_reachable(address)
         try:
             ray.init(address=address, **settings)
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
-            hint = (
-                ""
-                if "RAY_AUTH_MODE" in os.environ
-                else "; for a cluster with a token: RAY_AUTH_MODE=token harness run ..."
-            )
+            hint = "; for a cluster with a token: RAY_AUTH_MODE=token harness run ..."
+            if "RAY_AUTH_MODE" in os.environ:
+                hint = ""
             raise InputError(
                 f"no Ray cluster answers at '{address}': {error}{hint}", value=address
             ) from None
         self._started = True
+
+    def _start_here(self, settings: dict[str, RayObject]) -> None:
+        """Start a cluster on this machine."""
+        self._started = True
+        try:
+            self.ray.init(
+                address="local",
+                **settings,
+                num_cpus=self.options.count,
+                object_store_memory=_store_bytes(),
+                include_dashboard=False,
+            )
+        except Exception as error:
+            # Ray raises a bare Exception where a node does not start in time
+            self.close()
+            raise InputError(
+                f"Ray does not start on this machine: {_cause(error)}; "
+                "run again, or with --executor process"
+            ) from error
 
     def _check_nodes(self) -> None:
         """Raise :class:`InputError` when a worker of the cluster lacks the package or
@@ -148,25 +154,25 @@ class RayCluster:
         They stay for the other decodings of the model; those of another model end, and
         with them their hold on accelerators.
         """
-        if self._loaded != model.label:
-            self._release()
-            blob = pickle.dumps(
-                (LocalCode.of_modules(), model.name, dict(model.params), model.label)
-            )
-            gpus = int(self.ray.cluster_resources().get("GPU", 0))
+        if self._loaded == model.label:
+            return self._actors
+
+        self._release()
+        blob = pickle.dumps(
+            (LocalCode.of_modules(), model.name, dict(model.params), model.label)
+        )
+        gpus = int(self.ray.cluster_resources().get("GPU", 0))
+        resources: dict[str, RayObject] = {"scheduling_strategy": "SPREAD"}
+        if gpus:
             # holds no core
-            resources = (
-                {"num_cpus": 0, "num_gpus": 1}
-                if gpus
-                else {"scheduling_strategy": "SPREAD"}
-            )
-            remote = self.ray.remote(
-                max_restarts=RETRIES, max_task_retries=RETRIES, **resources
-            )(_Generator)
-            self._actors = [
-                remote.remote(blob) for _ in range(gpus or self.options.count)
-            ]
-            self._loaded = model.label
+            resources = {"num_cpus": 0, "num_gpus": 1}
+        decorate = self.ray.remote(
+            max_restarts=RETRIES, max_task_retries=RETRIES, **resources
+        )
+
+        remote = decorate(_Generator)
+        self._actors = [remote.remote(blob) for _ in range(gpus or self.options.count)]
+        self._loaded = model.label
         return self._actors
 
     def _release(self) -> None:
@@ -189,13 +195,12 @@ class RayCluster:
         actors = self._actors_of(model)
         waiting = deque[RayObject]()
         for number, start in enumerate(range(0, len(examples), ACTOR_EXAMPLES)):
-            stop = start + ACTOR_EXAMPLES
+            chunk = slice(start, start + ACTOR_EXAMPLES)
             actor = actors[number % len(actors)]
-            waiting.append(
-                actor.generate.remote(
-                    list(examples[start:stop]), decoding, list(seeds[start:stop])
-                )
+            call = actor.generate.remote(
+                list(examples[chunk]), decoding, list(seeds[chunk])
             )
+            waiting.append(call)
             if len(waiting) >= QUEUED * len(actors):
                 yield from self.result(waiting.popleft())
         while waiting:
@@ -232,6 +237,8 @@ class RayCluster:
             )
             if ready:
                 return ready
+
+            # a shard may take long: only a head that is silent several times is lost
             absent = 0 if _answers(self._head) else absent + 1
             if absent >= LOST_AFTER:
                 raise HarnessError(
@@ -248,6 +255,7 @@ class RayCluster:
         try:
             return self.ray.get(reference)
         except Exception as error:
+            # a mistake of the user that a worker found is told as one of this process
             cause = getattr(error, "cause", None)
             if isinstance(cause, HarnessError):
                 raise cause from None
@@ -284,6 +292,7 @@ class RayExecutor:
                 pending[self._task.remote(self._payload, job)] = job_steps(job)
             if not pending:
                 return
+
             for reference in self._cluster.wait_for_results(list(pending)):
                 steps = pending.pop(reference)
                 scores = cast(ShardScores, self._cluster.result(reference))

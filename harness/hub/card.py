@@ -89,14 +89,12 @@ def front_matter(
         "license": options.license,
         "language": [options.language] if options.language else None,
     }
-    configurations = [
-        {
-            "config_name": name,
-            "data_files": file,
-            **({"default": True} if index == 0 else {}),
-        }
-        for index, (name, file) in enumerate(files.items())
-    ]
+
+    configurations: list[Values] = []
+    for name, file in files.items():
+        configurations.append({"config_name": name, "data_files": file})
+    if configurations:
+        configurations[0]["default"] = True
     return {
         "pretty_name": _title(runs, options),
         **{name: value for name, value in optional.items() if value is not None},
@@ -120,6 +118,7 @@ def model_index(runs: Sequence[Run], task_type: str = "image-to-text") -> list[V
         for record in run.records:
             if not math.isfinite(record.value):
                 continue
+
             results = models.setdefault(record.model, {})
             result = results.setdefault(
                 (index, record.decoding_key), _result(run, record, task_type)
@@ -135,19 +134,15 @@ def _result(run: Run, record: ResultRecord, task_type: str) -> Values:
     decoding = decoding_text(record.decoding)
     source = run.provenance.data.get("source")
     hub = source if isinstance(source, Mapping) and source.get("commit") else {}
-    dataset = {
-        "type": hub.get("path") or run.provenance.task,
-        "name": run.provenance.task,
-    }
+
+    task = run.provenance.task
+    dataset = {"type": hub.get("path") or task, "name": task}
     names = {"config": "config", "split": "split", "revision": "commit"}
     dataset.update(
         {key: str(hub[name]) for key, name in names.items() if hub.get(name)}
     )
     return {
-        "task": {
-            "type": task_type,
-            "name": f"{run.provenance.task} {decoding}".strip(),
-        },
+        "task": {"type": task_type, "name": f"{task} {decoding}".strip()},
         "dataset": dataset,
         "metrics": [],
     }
@@ -161,6 +156,7 @@ def _metric(record: ResultRecord) -> Values:
         arguments["ci95"] = list(record.ci95)
     if record.p_value is not None:
         arguments["p_value"] = record.p_value
+
     return {
         "type": record.metric,
         "value": record.value,
@@ -192,6 +188,7 @@ def _section(name: str, run: Run, *, alone: bool) -> str:
     """
     provenance = run.provenance
     paragraphs = [] if alone else [f"## {escape_markdown(name)}"]
+
     paragraphs.append(_data_line(run))
     paragraphs.append(to_markdown(replace(results_table(run), title="")).rstrip())
     if run.failed:
@@ -200,13 +197,11 @@ def _section(name: str, run: Run, *, alone: bool) -> str:
             "model."
         )
     paragraphs += [f"- {escape_markdown(note)}" for note in run.notes]
+
     versions = provenance.content.get("versions") or {}
     if isinstance(versions, Mapping):
-        paragraphs.append(
-            "Versions: "
-            + ", ".join(f"{escape_markdown(str(k))} {v}" for k, v in versions.items())
-            + "."
-        )
+        packages = [f"{escape_markdown(str(k))} {v}" for k, v in versions.items()]
+        paragraphs.append(f"Versions: {', '.join(packages)}.")
     paragraphs.append(
         f"Signature: `{provenance.signature}`; digest `{provenance.digest[:16]}`."
     )
@@ -216,17 +211,14 @@ def _section(name: str, run: Run, *, alone: bool) -> str:
 def _data_line(run: Run) -> str:
     data = run.provenance.data
     source = data.get("source")
-    text = (
-        ", ".join(f"{k} {v}" for k, v in source.items() if k != "path")
-        if isinstance(source, Mapping)
-        else ""
-    )
-    origin = (
-        str(source.get("path"))
-        if isinstance(source, Mapping) and source.get("commit")
-        else str(data.get("reader", ""))
-    )
-    details = f" ({escape_markdown(text)})" if text else ""
+    origin = str(data.get("reader", ""))
+    details = ""
+    if isinstance(source, Mapping):
+        # a data set of the hub is known by its name, any other by its reader
+        if source.get("commit"):
+            origin = str(source.get("path"))
+        text = ", ".join(f"{k} {v}" for k, v in source.items() if k != "path")
+        details = f" ({escape_markdown(text)})" if text else ""
     return (
         f"Data: {escape_markdown(origin)}{details}, "
         f"{data.get('examples', '?')} examples."

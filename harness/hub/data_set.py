@@ -94,26 +94,24 @@ def push(
         )
     if repo is not None:
         _check_repo(repo)
-    folders = (
-        run_folders(item)[0] if isinstance(item, (str, Path)) else [item]
-        for item in runs
-    )
-    opened = _name_runs(
-        [
-            run if isinstance(run, Run) else Run.open(run)
-            for inner in folders
-            for run in inner
-        ]
-    )
+
+    opened: list[Run] = []
+    for item in runs:
+        if isinstance(item, Run):
+            opened.append(item)
+        else:
+            opened += [Run.open(folder) for folder in run_folders(item)[0]]
+    by_name = _name_runs(opened)
+
     with ExitStack() as stack:
-        folder = (
-            Path(to)
-            if to is not None
-            else Path(stack.enter_context(tempfile.TemporaryDirectory())) / "push"
-        )
+        if to is not None:
+            folder = Path(to)
+        else:
+            temporary = tempfile.TemporaryDirectory()
+            folder = Path(stack.enter_context(temporary)) / "push"
         _check_folder(folder, overwrite=overwrite)
         with whole_folder(folder) as new:
-            write_folder(new, opened, options, references=references)
+            write_folder(new, by_name, options, references=references)
         return str(folder) if repo is None else _upload(folder, repo, private=private)
 
 
@@ -134,6 +132,7 @@ def write_folder(
         run_folder = folder if len(runs) == 1 else folder / name
         prefix = "" if len(runs) == 1 else f"{name}-"
         run_folder.mkdir(parents=True, exist_ok=True)
+
         rows += _write_samples(run_folder / SAMPLES, run, references=references)
         _write_results(run_folder / "results.parquet", run.records)
         write_atomically(
@@ -143,11 +142,12 @@ def write_folder(
         write_atomically(
             run_folder / "manifest.json", to_json(store_paths(run.manifest, run_folder))
         )
+
         for kind in ("samples", "results"):
-            files[f"{prefix}{kind}"] = (
-                (run_folder / f"{kind}.parquet").relative_to(folder).as_posix()
-            )
+            table = run_folder / f"{kind}.parquet"
+            files[f"{prefix}{kind}"] = table.relative_to(folder).as_posix()
         written += [run_folder / name for name in RUN_FILES]
+
     write_atomically(folder / CARD, card(runs, files, rows, options).encode("utf-8"))
     return [*written, folder / CARD]
 
@@ -157,18 +157,22 @@ def _write_samples(path: Path, run: Run, *, references: bool) -> int:
     arrow = importlib.import_module("pyarrow")
     parquet = importlib.import_module("pyarrow.parquet")
     names = [name for name in run.samples.names if references or name != "references"]
+
+    # a run in memory
     if run.path is None or not (run.path / SAMPLES).is_file():
         table = run.samples.to_arrow().select(names)
         require_memory(2 * table.nbytes)
         parquet.write_table(table, path, compression="zstd")
         return len(run.samples)
+
+    # group by group: the samples of a run on disk may be larger than the memory
     with open_run_file(run.path / SAMPLES) as file, parquet.ParquetFile(file) as source:
         schema = arrow.schema([source.schema_arrow.field(name) for name in names])
         with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
             for group in range(source.num_row_groups):
-                rows = source.read_row_group(
-                    group, columns=names, use_threads=False
-                ).select(names)
+                rows = source.read_row_group(group, columns=names, use_threads=False)
+                # the file keeps its own order of the columns
+                rows = rows.select(names)
                 require_memory(2 * rows.nbytes)
                 writer.write_table(rows)
     return len(run.samples)
@@ -177,12 +181,11 @@ def _write_samples(path: Path, run: Run, *, references: bool) -> int:
 def _write_results(path: Path, records: Sequence[ResultRecord]) -> None:
     arrow = importlib.import_module("pyarrow")
     parquet = importlib.import_module("pyarrow.parquet")
-    fields = [(name, arrow.string()) for name in _TEXTS] + [
-        (name, arrow.float64()) for name in _NUMBERS
-    ]
-    fields += [(name, arrow.int64()) for name in _COUNTS] + [
-        ("higher_is_better", arrow.bool_())
-    ]
+    fields = [(name, arrow.string()) for name in _TEXTS]
+    fields += [(name, arrow.float64()) for name in _NUMBERS]
+    fields += [(name, arrow.int64()) for name in _COUNTS]
+    fields.append(("higher_is_better", arrow.bool_()))
+
     table = arrow.Table.from_pylist(
         [_result_row(r) for r in records], arrow.schema(fields)
     )
@@ -193,14 +196,12 @@ def _write_results(path: Path, records: Sequence[ResultRecord]) -> None:
 def _result_row(record: ResultRecord) -> Values:
     """Return a record as a flat row; mappings are JSON texts."""
     names = (*_TEXTS, "value", "p_value", "seconds", *_COUNTS, "higher_is_better")
-    low, high = record.ci95 or (None, None)
-    params = json.dumps(record.to_dict()["params"], sort_keys=True, default=str)
-    texts = {"decoding": record.decoding_key, "params": params}
-    return (
-        {name: getattr(record, name) for name in names}
-        | texts
-        | {"ci95_low": low, "ci95_high": high}
-    )
+    row: Values = {name: getattr(record, name) for name in names}
+
+    row["decoding"] = record.decoding_key
+    row["params"] = json.dumps(record.to_dict()["params"], sort_keys=True, default=str)
+    row["ci95_low"], row["ci95_high"] = record.ci95 or (None, None)
+    return row
 
 
 def _name_runs(runs: Sequence[Run]) -> dict[str, Run]:
@@ -214,6 +215,7 @@ def _name_runs(runs: Sequence[Run]) -> dict[str, Run]:
                 "is a run of judgments; a data set on the hub has captions of models",
                 run.name,
             )
+
         task = run.provenance.task.replace("/", "-") or "run"
         count = sum(name == task or name.rpartition("-")[0] == task for name in by_name)
         by_name[task if not count else f"{task}-{count + 1}"] = run
@@ -228,34 +230,36 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
         raise InputError(
             "is a file; expected a folder for the data set", str(folder), parameter="to"
         )
-    if folder.is_dir() and any(folder.iterdir()):
-        file = folder / CARD
-        is_own = file.is_file() and f"- {MARK}" in file.read_text(
-            encoding="utf-8", errors="replace"
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+
+    file = folder / CARD
+    is_own = file.is_file() and f"- {MARK}" in file.read_text(
+        encoding="utf-8", errors="replace"
+    )
+    if not is_own:
+        raise InputError(
+            "is not empty and no earlier push; give another folder",
+            str(folder),
+            parameter="to",
         )
-        if not is_own:
-            raise InputError(
-                "is not empty and no earlier push; give another folder",
-                str(folder),
-                parameter="to",
-            )
-        if others := sorted(
-            entry.name for entry in folder.iterdir() if not _is_of_push(entry)
-        ):
-            named = ", ".join(f"'{name}'" for name in others[:3]) + (
-                ", ..." if len(others) > 3 else ""
-            )
-            raise InputError(
-                f"holds {named} beside an earlier push; give another folder",
-                str(folder),
-                parameter="to",
-            )
-        if not overwrite:
-            raise InputError(
-                "holds an earlier push; --overwrite replaces its files",
-                str(folder),
-                parameter="to",
-            )
+
+    others = sorted(entry.name for entry in folder.iterdir() if not _is_of_push(entry))
+    if others:
+        more = ", ..." if len(others) > 3 else ""
+        named = ", ".join(f"'{name}'" for name in others[:3]) + more
+        raise InputError(
+            f"holds {named} beside an earlier push; give another folder",
+            str(folder),
+            parameter="to",
+        )
+
+    if not overwrite:
+        raise InputError(
+            "holds an earlier push; --overwrite replaces its files",
+            str(folder),
+            parameter="to",
+        )
 
 
 def _is_of_push(entry: Path) -> bool:
@@ -284,6 +288,7 @@ def _check_repo(repo: str) -> None:
             parameter="repo",
             value=repo,
         ) from error
+
     if _require_hub("huggingface_hub.constants").HF_HUB_OFFLINE:
         raise HarnessError(
             "HF_HUB_OFFLINE is set: write a folder (--to DIR) "
@@ -317,6 +322,7 @@ def _upload_error(repo: str, error: Exception) -> InputError:
     status = getattr(getattr(error, "response", None), "status_code", None)
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
     later = "; --to DIR writes a folder that can be pushed later"
+
     if status == 401 or type(error).__name__ == "LocalTokenNotFoundError":
         message = (
             "the hub does not know you: log in with 'hf auth login', "

@@ -40,6 +40,7 @@ from harness.run.results import collect_results
 from harness.run.stopping import BATCH, order_examples
 from harness.run.stopping_conditions import read_conditions
 from harness.rundir.directory_check import Mode
+from harness.rundir.format import JsonObject
 from harness.rundir.provenance import Provenance
 from harness.rundir.rundir import RunDir
 from harness.rundir.stored_paths import PATHS, resolve_paths
@@ -96,6 +97,7 @@ def execute(
     """
     options = options or Options()
     identity = _identity(plan, output)
+
     # A finished run of this plan is opened without reading its data set.
     finished = _open_finished_run(identity, output, mode)
     if finished is not None:
@@ -110,18 +112,8 @@ def execute(
             examples = order_examples(examples, plan.spec.seed, plan.spec.cluster)
         check_plan(plan, examples)
         _prepare_models(plan, examples)
-        readings = collect_readings(
-            [plan.reader, *(model.adapter for model in plan.models)]
-        )
-        check_alike(readings)
-        note_readings(readings)
+        manifest = _collect_manifest(plan, examples, plugins, identity, options)
 
-        manifest = {
-            **build_manifest(plan, examples, plugins.failures, identity),
-            "readings": readings_of_manifest(readings),
-        }
-        if options.part is not None:
-            manifest["part"] = str(options.part)
         directory = RunDir.create(output, manifest, mode) if output else nullcontext()
         with directory as rundir:
             # another process may have ended the run while the data were read
@@ -146,19 +138,48 @@ def execute(
             if options.watch:
                 options.watch.begin(plan.spec.task, len(examples))
             with plugins.running(manifest):
-                # Models: token scores for the metrics that judge them, captions for the
-                # others.
-                warmup.warm(item.metric for item in plan.metrics)
-                for model in plan.models:
-                    run.judge_token_scores(model)
-                # Metrics: the statistics that the run does not have yet, shard by
-                # shard.
-                scoring = run.score()
-                if options.part is not None:
-                    return run.end_part()
-                # Numbers: one reduction of all statistics for each record, and the
-                # samples beside them.
-                return run.finish(collect_results(run, plan, scoring))
+                return _compute_results(run)
+
+
+def _collect_manifest(
+    plan: Plan,
+    examples: ExampleStore,
+    plugins: Plugins,
+    identity: str,
+    options: Options,
+) -> JsonObject:
+    """Return the manifest of a run, with the readings of its reader and adapters, or of
+    a part of it; raise :class:`HarnessError` for readings that differ.
+    """
+    readings = collect_readings(
+        [plan.reader, *(model.adapter for model in plan.models)]
+    )
+    check_alike(readings)
+    note_readings(readings)
+    manifest: JsonObject = {
+        **build_manifest(plan, examples, plugins.failures, identity),
+        "readings": readings_of_manifest(readings),
+    }
+    if options.part is not None:
+        manifest["part"] = str(options.part)
+    return manifest
+
+
+def _compute_results(run: ModelExecution) -> Run:
+    """Compute what a run that has begun lacks, and return the finished run."""
+    # Models: token scores for the metrics that judge them, captions for the others.
+    warmup.warm(item.metric for item in run.plan.metrics)
+    for model in run.plan.models:
+        run.judge_token_scores(model)
+
+    # Metrics: the statistics that the run does not have yet, shard by shard.
+    scoring = run.score()
+    if run.options.part is not None:
+        return run.end_part()
+
+    # Numbers: one reduction of all statistics for each record, and the samples beside
+    # them.
+    return run.finish(collect_results(run, run.plan, scoring))
 
 
 def _prepare_models(plan: Plan, examples: ExampleStore) -> None:

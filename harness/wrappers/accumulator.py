@@ -49,6 +49,7 @@ class WrappedMetric:
             )
         else:
             plans = metric_plans([source])
+
         if len(plans) != 1:
             raise HarnessError(
                 f"{len(plans)} metrics; expected one", parameter="metric", value=source
@@ -95,10 +96,12 @@ class WrappedMetric:
             For sequences of different lengths and for texts that are none.
         """
         self._require(captions=True)
-        rows = [_texts(predictions), _texts(references)]
-        if not any(rows):
+        texts = [_texts(predictions), _texts(references)]
+        # a process of several may have no examples
+        if not any(texts):
             return []
-        sets = caption_sets(*rows)
+
+        sets = caption_sets(*texts)
         optional = {"media": media, "source": sources, "meta": meta}
         for name, values in optional.items():
             if values is not None and len(values) != len(sets):
@@ -106,20 +109,15 @@ class WrappedMetric:
                     f"{len(values)} values of '{name}' for {len(sets)} examples",
                     parameter=name,
                 )
-        return [
-            _json(
-                {
-                    "candidates": item.candidates,
-                    "references": item.references,
-                    **{
-                        name: values[k]
-                        for name, values in optional.items()
-                        if values is not None and values[k] is not None
-                    },
-                }
-            )
-            for k, item in enumerate(sets)
-        ]
+
+        rows: list[str] = []
+        for k, item in enumerate(sets):
+            row: Values = {"candidates": item.candidates, "references": item.references}
+            for name, values in optional.items():
+                if values is not None and values[k] is not None:
+                    row[name] = values[k]
+            rows.append(_json(row))
+        return rows
 
     def token_rows(self, scores: Sequence[Sequence[TokenScores]]) -> list[str]:
         """Return one JSON text per example of token scores (one :class:`TokenScores`
@@ -130,11 +128,9 @@ class WrappedMetric:
 
     def _require(self, *, captions: bool) -> None:
         if captions != self.takes_captions:
-            expected = (
-                "captions and references"
-                if self.takes_captions
-                else "token scores of references (TokenScores)"
-            )
+            expected = "token scores of references (TokenScores)"
+            if self.takes_captions:
+                expected = "captions and references"
             raise HarnessError(f"metric '{self.label}' takes {expected}")
 
     def result(self, rows: Sequence[str]) -> MetricResult | dict[str, float]:
@@ -147,6 +143,7 @@ class WrappedMetric:
             raise InputError(
                 f"metric '{self.label}' has no examples: call update before compute"
             )
+
         if not self.takes_captions:
             scores = [[from_values(entry) for entry in json.loads(row)] for row in rows]
             return cast(TokenScoreMetric, self.plan.metric).evaluate_scores(scores)

@@ -28,6 +28,12 @@ Args:
 Returns:
     A dict: label of a column -> number.
 """
+_DIRECTIONS = {
+    True: "higher is better",
+    False: "lower is better",
+    None: "no direction",
+}
+"""``higher_is_better`` of a metric as a text."""
 
 
 def as_evaluate(
@@ -94,20 +100,16 @@ def _class() -> Any:
 
         def _info(self) -> Any:
             metric = self.wrapped.plan.metric
-            direction = {
-                True: "higher is better",
-                False: "lower is better",
-                None: "no direction",
-            }
+            takes_captions = self.wrapped.takes_captions
+            direction = _DIRECTIONS[metric.spec.higher_is_better]
             return evaluate.MetricInfo(
-                description=f"{self.wrapped.label} of harness {__version__} "
-                f"({direction[metric.spec.higher_is_better]}). "
-                f"Signature: {metric.signature()}",
+                description=(
+                    f"{self.wrapped.label} of harness {__version__} ({direction}). "
+                    f"Signature: {metric.signature()}"
+                ),
                 citation="",
-                inputs_description=_INPUTS
-                if self.wrapped.takes_captions
-                else _TOKEN_INPUTS,
-                features=_features(datasets, captions=self.wrapped.takes_captions),
+                inputs_description=_INPUTS if takes_captions else _TOKEN_INPUTS,
+                features=_features(datasets, captions=takes_captions),
             )
 
         def _compute(
@@ -118,12 +120,8 @@ def _class() -> Any:
                     _plain(predictions), _plain(references), **fields
                 )
             else:
-                rows = self.wrapped.token_rows(
-                    [
-                        [from_values(entry) for entry in example]
-                        for example in predictions
-                    ]
-                )
+                scores = [[from_values(x) for x in example] for example in predictions]
+                rows = self.wrapped.token_rows(scores)
             return self.wrapped.values(rows)
 
     return EvaluateModule
@@ -141,6 +139,7 @@ def _features(datasets: Any, *, captions: bool) -> Any:
         }
         kinds = ({**numbers, "tokens": [text]}, numbers)
         return [datasets.Features({"predictions": [kind]}) for kind in kinds]
+
     kinds = ([text], text)
     return [
         datasets.Features({"predictions": p, "references": r})

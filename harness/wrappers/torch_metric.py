@@ -77,6 +77,59 @@ def _again(source: MetricName, params: Parameters, sync: Parameters) -> Any:
     return as_torchmetric(source, sync=sync, **params)
 
 
+class _ExampleTensors:
+    """Examples as tensors, and their number: what a metric of torchmetrics computes,
+    without its base class.
+    """
+
+    wrapped: WrappedMetric
+    bytes: list[Any]
+    """Texts of the examples, as tensors of uint8."""
+    lengths: list[Any]
+    """Number of bytes of each text, as tensors of int64."""
+    device: Any
+
+    def __repr__(self) -> str:
+        return f"CaptionMetric({self.wrapped.label})"
+
+    def update(
+        self,
+        predictions: Sequence[Any],
+        references: Sequence[Any] | None = None,
+        **fields: Any,
+    ) -> None:
+        """Add examples."""
+        if references is None and not self.wrapped.takes_captions:
+            scores: Sequence[Sequence[TokenScores]] = predictions
+            rows = self.wrapped.token_rows(scores)
+        else:
+            rows = self.wrapped.caption_rows(predictions, references or [], **fields)
+        if not rows:
+            return
+
+        torch = importlib.import_module("torch")
+        contents = [row.encode("utf-8") for row in rows]
+        # a bytearray, because torch warns of a buffer that cannot be written
+        joined = torch.frombuffer(bytearray(b"".join(contents)), dtype=torch.uint8)
+        self.bytes.append(joined.to(self.device))
+        sizes = [len(content) for content in contents]
+        self.lengths.append(torch.tensor(sizes, device=self.device))
+
+    def compute(self) -> Any:
+        """Return the number over all examples, or a dict of numbers."""
+        torch = importlib.import_module("torch")
+        result = self.wrapped.result(self._rows())
+        if isinstance(result, dict):
+            return {
+                name: torch.tensor(value, dtype=torch.float64)
+                for name, value in result.items()
+            }
+        return torch.tensor(result.value, dtype=torch.float64)
+
+    def _rows(self) -> list[str]:
+        return _texts(_concatenate(self.bytes), _concatenate(self.lengths))
+
+
 @cache
 def _class_of(direction: bool | None) -> Any:
     """Return the class of metrics of one direction:
@@ -85,7 +138,7 @@ def _class_of(direction: bool | None) -> Any:
     torch = importlib.import_module("torch")
     torchmetrics = importlib.import_module("torchmetrics")
 
-    class CaptionMetric(torchmetrics.Metric):
+    class CaptionMetric(_ExampleTensors, torchmetrics.Metric):
         """A metric of the harness as one of torchmetrics."""
 
         is_differentiable = False
@@ -99,57 +152,15 @@ def _class_of(direction: bool | None) -> Any:
             for name in _STATES:
                 self.add_state(name, default=[], dist_reduce_fx="cat")
 
-        def __repr__(self) -> str:
-            return f"CaptionMetric({self.wrapped.label})"
-
         def __reduce__(self) -> Any:
             values: Any = self.__getstate__()
+            # the metric is created again from its texts: it need not be picklable
             state = {key: value for key, value in values.items() if key != "wrapped"}
             return (
                 _again,
                 (self.wrapped.source, self.wrapped.parameters, self._sync_arguments),
                 state,
             )
-
-        def update(
-            self,
-            predictions: Sequence[Any],
-            references: Sequence[Any] | None = None,
-            **fields: Any,
-        ) -> None:
-            """Add examples."""
-            if references is None and not self.wrapped.takes_captions:
-                scores: Sequence[Sequence[TokenScores]] = predictions
-                rows = self.wrapped.token_rows(scores)
-            else:
-                rows = self.wrapped.caption_rows(
-                    predictions, references or [], **fields
-                )
-            contents = [row.encode("utf-8") for row in rows]
-            if contents:
-                self.bytes.append(
-                    torch.frombuffer(
-                        bytearray(b"".join(contents)), dtype=torch.uint8
-                    ).to(self.device)
-                )
-                self.lengths.append(
-                    torch.tensor(list(map(len, contents)), device=self.device)
-                )
-
-        def _rows(self) -> list[str]:
-            return _texts(
-                *(_concatenate(torch, getattr(self, name)) for name in _STATES)
-            )
-
-        def compute(self) -> Any:
-            """Return the number over all examples, or a dict of numbers."""
-            result = self.wrapped.result(self._rows())
-            if isinstance(result, dict):
-                return {
-                    name: torch.tensor(value, dtype=torch.float64)
-                    for name, value in result.items()
-                }
-            return torch.tensor(result.value, dtype=torch.float64)
 
         def result(self) -> MetricResult | dict[str, float]:
             """Return the result with the scores per example,
@@ -176,9 +187,8 @@ def _class_of(direction: bool | None) -> Any:
             # a process without examples sends tensors of the same kind
             for name, kind in zip(_STATES, (torch.uint8, torch.int64)):
                 if not getattr(self, name):
-                    setattr(
-                        self, name, [torch.zeros(0, dtype=kind, device=self.device)]
-                    )
+                    empty = torch.zeros(0, dtype=kind, device=self.device)
+                    setattr(self, name, [empty])
             super()._sync_dist(*args, **kwargs)
 
     return CaptionMetric
@@ -191,8 +201,10 @@ def _texts(content: Any, lengths: Any) -> list[str]:
     return [data[start:end].decode("utf-8") for start, end in zip([0, *ends], ends)]
 
 
-def _concatenate(torch: Any, tensors: Any) -> Any:
+def _concatenate(tensors: Any) -> Any:
     """Return the parts of a state as one tensor of one dimension."""
+    torch = importlib.import_module("torch")
+    # after a synchronisation the state is one tensor
     if not isinstance(tensors, (list, tuple)):
         return tensors
     return torch.cat(list(tensors)) if tensors else torch.zeros(0, dtype=torch.int64)

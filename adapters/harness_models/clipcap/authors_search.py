@@ -79,23 +79,14 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
 
         log_probs = (logits / decoding.temperature).log_softmax(-1)
         log_probs = _keep_finished(log_probs.reshape(total, beams, -1), stopped)
-        grown = lengths + (~stopped).to(lengths)
-        # The authors rank by the mean over the length after the step, and recover the
-        # sum from the chosen mean afterwards.
-        means = (scores[:, :, None] + log_probs) / grown[:, :, None]
-        means = means.reshape(total, -1)
+        lengths = lengths + (~stopped).to(lengths)
+        scores, parents, tokens = _advance(log_probs, scores, lengths)
 
-        best, flat = means.topk(beams, dim=-1)
-        parents = flat // logits.shape[-1]
-        tokens = flat % logits.shape[-1]
+        lengths = lengths.gather(1, parents)
+        stopped = stopped.gather(1, parents) | (tokens == batch.stop[0])
         offsets = torch.arange(total, device=device)[:, None] * beams
         rows = (parents + offsets).reshape(-1)
-
-        lengths = grown.gather(1, parents)
-        was_stopped = stopped.gather(1, parents)
-        scores = best * lengths
         history.append(TraceStep.of(scores, tokens, parents, logits[rows]))
-        stopped = was_stopped | (tokens == batch.stop[0])
         state = reorder(step, state, rows)
 
     return _collect(
@@ -118,6 +109,24 @@ def _keep_finished(log_probs: torch.Tensor, stopped: torch.Tensor) -> torch.Tens
     return log_probs
 
 
+def _advance(
+    log_probs: torch.Tensor, scores: torch.Tensor, lengths: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return scores, parents and tokens (E, K) of the K best continuations.
+
+    ``log_probs`` (E, K, V) are those of the next token, ``scores`` (E, K) the sums of
+    the beams before it, and ``lengths`` (E, K) their lengths with it.
+    """
+    # The authors rank by the mean over the length after the step, and recover the sum
+    # from the chosen mean afterwards.
+    means = (scores[:, :, None] + log_probs) / lengths[:, :, None]
+    best, flat = means.reshape(len(means), -1).topk(scores.shape[1], dim=-1)
+
+    size = log_probs.shape[-1]
+    parents = flat // size
+    return best * lengths.gather(1, parents), parents, flat % size
+
+
 def _beams(decoding: Decoding) -> int:
     beams = decoding.beams or max(DEFAULT_BEAMS, decoding.candidates or 1)
     if (decoding.candidates or 1) > beams:
@@ -138,6 +147,7 @@ def _collect(
     last = trace.tokens.shape[1] - 1
     averages = means.tolist()
     sizes = lengths.long().tolist()
+
     # A path is cut at the end of its hypothesis: the ids 0 behind it only kept the beam
     # in the search.
     examples = []

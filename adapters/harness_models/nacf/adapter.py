@@ -121,13 +121,15 @@ class NacfAdapter(VideoAdapter):
         self, teacher: str, config: Mapping[str, Any] | str | None
     ) -> Nacf:
         loaded = load_checkpoint(teacher)
-        sizes = self.model.sizes
         model = Nacf.from_checkpoint(loaded, config).to(self.device)
+        sizes = self.model.sizes
         if sizes.left_to_right or not model.sizes.left_to_right:
             raise HarnessError(
                 "nacf: a teacher is an ARB model for NAB or NACF; "
                 f"found {model.sizes.method} for {sizes.method}"
             )
+
+        # published checkpoints have no words in them: the size alone can be compared
         words = loaded.settings.get("words", self.words.words)
         if model.sizes.vocabulary != sizes.vocabulary or words != self.words.words:
             raise HarnessError("nacf: model and teacher have different vocabularies")
@@ -196,6 +198,7 @@ class NacfAdapter(VideoAdapter):
             return super().generate(
                 examples, replace(decoding, max_length=self.longest(decoding)), seeds
             )
+
         steps = self._refinement(decoding)
         return self.refine(
             examples, seeds, lambda pairs: self._refine(pairs, decoding, steps)
@@ -214,29 +217,31 @@ class NacfAdapter(VideoAdapter):
         steps: Refinement,
     ) -> list[Generation]:
         """Return the generations of (example, seed) pairs of a NAB or NACF model."""
-        examples = [e for e, _ in pairs]
-        inputs = self.inputs([e for e, _ in pairs])
+        examples = [example for example, _ in pairs]
+        seeds = [seed for _, seed in pairs]
+        inputs = self.inputs(examples)
         videos = self.encode_videos(self.model, inputs, examples)
         assert videos.lengths is not None
+
+        # Each length of a video is a row of slots, with the encoder output of its
+        # video.
         numbers = None
         if decoding.strategy != "refine":
-            numbers = self._numbers(
-                [s for _, s in pairs], decoding.candidates or 1, steps
-            )
+            numbers = self._numbers(seeds, decoding.candidates or 1, steps)
         lengths = self.choose_lengths(videos.lengths, steps, decoding, numbers)
-        index = torch.arange(len(pairs), device=self.device).repeat_interleave(
-            lengths.shape[1]
-        )
-        teacher = pick = None
+        index = torch.arange(len(pairs), device=self.device)
+        index = index.repeat_interleave(lengths.shape[1])
+
+        teacher = None
         if self.teacher is not None:
-            teacher = (
-                self.teacher,
-                select_rows(self.encode_videos(self.teacher, inputs, examples), index),
-            )
+            encoded = self.encode_videos(self.teacher, inputs, examples)
+            teacher = (self.teacher, select_rows(encoded, index))
+        pick = None
         if numbers is not None:
             pick = sampled_words(
                 numbers[:, :, 1:], self.model.sizes.max_len, decoding, self.device
             )
+
         refiner = NacfRefiner(
             self.model, select_rows(videos, index), steps, teacher=teacher, pick=pick
         )
@@ -251,9 +256,8 @@ class NacfAdapter(VideoAdapter):
         length, the others the words of each pass.
         """
         size = self.model.sizes.max_len
-        passes = (
-            (steps.iterations + 2) if steps.order == "mp" else size + steps.more + 2
-        )
+        # l2r and ef fill at least one slot per pass; a template takes one more
+        passes = 2 + (steps.iterations if steps.order == "mp" else size + steps.more)
         return uniforms(seeds, count, 1 + passes * size)
 
     def forced_logits(

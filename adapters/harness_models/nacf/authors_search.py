@@ -43,11 +43,13 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
     total = len(batch)
     count = decoding.candidates or 1
     stop = batch.stop[0]
+
     logits, state = step(batch.start, batch.state)
     size = logits.shape[-1]
     index = torch.arange(total, device=logits.device).repeat_interleave(beams)
     logits = logits[index]
     state = reorder(step, state, index)
+
     scores = torch.zeros(total, beams, device=logits.device, dtype=logits.dtype)
     history: list[TraceStep] = []
     # score, step and beam of every end
@@ -56,6 +58,7 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
     for position in range(limit):
         check_logits(logits, batch, index.tolist(), position)
         log_probs = logits.log_softmax(-1).reshape(total, beams, size)
+
         # Examples that are finished keep feeding the end token, so that the rows of a
         # batch stay in place.
         parents = torch.arange(beams, device=logits.device).repeat(total, 1)
@@ -66,20 +69,23 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
                 scores[e], parents[e], tokens[e] = _advance(
                     log_probs[e], scores[e], last, stop
                 )
-        rows = (
-            parents + torch.arange(total, device=logits.device)[:, None] * beams
-        ).reshape(-1)
+        offsets = torch.arange(total, device=logits.device)[:, None] * beams
+        rows = (parents + offsets).reshape(-1)
         history.append(TraceStep.of(scores.clone(), tokens, parents, logits[rows]))
+
         for e in range(total):
             for k in range(beams):
                 if int(tokens[e, k]) == stop and not finished[e]:
                     ended[e].append((float(scores[e, k]), position, k))
                     finished[e] = len(ended[e]) >= max(beams, count)
+            # unfinished beams count only where none has ended
             if position + 1 == limit and not ended[e]:
                 ended[e] = [(float(scores[e, k]), position, k) for k in range(beams)]
+
         if all(finished) or position + 1 == limit:
             break
         logits, state = step(tokens.reshape(-1), reorder(step, state, rows))
+
     return _collect(Trace(history), ended, count, stop, decoding.length_penalty)
 
 
@@ -93,11 +99,11 @@ def _advance(
     beams, and ``last`` (K,) their last tokens, None at the first step, where all beams
     are equal and only the first proposes tokens.
     """
-    sums = (
-        log_probs[0]
-        if last is None
-        else (log_probs + scores[:, None]).masked_fill((last == stop)[:, None], _ENDED)
-    )
+    if last is None:
+        sums = log_probs[0]
+    else:
+        sums = log_probs + scores[:, None]
+        sums = sums.masked_fill((last == stop)[:, None], _ENDED)
     best, flat = sums.reshape(-1).topk(len(log_probs))
     return best, flat // log_probs.shape[1], flat % log_probs.shape[1]
 
@@ -114,17 +120,16 @@ def _collect(
     """
     examples = []
     for e, ends in enumerate(ended):
-        ranked = sorted(
-            ((score / (t + 1) ** alpha, t, k) for score, t, k in ends),
-            key=lambda entry: -entry[0],
-        )
+        # the sort is stable: of equal scores the one that ended first leads
+        ranked = [(score / (t + 1) ** alpha, t, k) for score, t, k in ends]
+        ranked.sort(key=lambda entry: -entry[0])
         ranked += ranked[-1:] * max(0, count - len(ranked))
-        examples.append(
-            tuple(
-                trace.hypothesis(e, trace.path(e, t, k), score, stop)
-                for score, t, k in ranked[:count]
-            )
-        )
+
+        hypotheses = [
+            trace.hypothesis(e, trace.path(e, t, k), score, stop)
+            for score, t, k in ranked[:count]
+        ]
+        examples.append(tuple(hypotheses))
     return Decoded(tuple(examples))
 
 

@@ -13,12 +13,13 @@ from harness_models.shared.weights.checkpoints import Checkpoint
 
 UNUSED = (r"\.pos_LN\.",)
 """Keys of published checkpoints that no supported model uses."""
-_UNSUPPORTED = {
+_SUPPORTED = {
     "pos_attention": (False,),
     "watch": (0,),
     "fusion": ("temporal_concat",),
     "enhance_input": (0, 2),
 }
+"""Setting of the authors' code -> its values that are supported."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,12 +83,13 @@ def nacf_sizes(
     Raises :class:`InputError` if a setting of ``settings`` is not supported, or
     contradicts a shape.
     """
-    for name, allowed in _UNSUPPORTED.items():
+    for name, allowed in _SUPPORTED.items():
         if settings.get(name, allowed[-1]) not in allowed:
             raise InputError(
                 f"the setting {name} = {settings[name]!r} is not supported",
                 str(checkpoint.path),
             )
+
     base = "decoder.bert." if method in ("ARB2", "NACF") else "decoder."
     sizes = sizes_of(checkpoint, settings, "NACF-family", base)
     return NacfSizes(method=method, enhance=settings.get("enhance_input", 2), **sizes)

@@ -100,18 +100,21 @@ class NacfRefiner(Refiner):
         """
         size = int(lengths.max())
         pad = torch.arange(size, device=lengths.device)[None] >= lengths[:, None]
-        tokens = torch.full(pad.shape, MASK, device=lengths.device).masked_fill(
-            pad, PAD
-        )
+        tokens = torch.full(pad.shape, MASK, device=lengths.device)
+        tokens = tokens.masked_fill(pad, PAD)
         slots = Slots(tokens, pad.to(self.encoded.memory.dtype), pad, [])
         if fixed_words is not None:
             slots.fixed = (fixed_words != PAD) & ~pad
             slots.tokens = torch.where(slots.fixed, fixed_words, slots.tokens)
             slots.probabilities = slots.probabilities.masked_fill(slots.fixed, 1.0)
+
         visual = self._template(slots) if self.how.templates else None
-        {"mp": self._mask_predict, "l2r": self._left_to_right, "ef": self._easy_first}[
-            self.how.order
-        ](slots, visual)
+        orders = {
+            "mp": self._mask_predict,
+            "l2r": self._left_to_right,
+            "ef": self._easy_first,
+        }
+        orders[self.how.order](slots, visual)
         return slots
 
     def probabilities(self, slots: Slots) -> torch.Tensor:
@@ -125,14 +128,10 @@ class NacfRefiner(Refiner):
         """Place the visual words and return their slots (R, T)."""
         # Fed with `vis`, the model writes visual words and `mask` elsewhere. The
         # probability 0 of those slots makes them the first that a later pass fills.
-        predicted, best = self._predict(
-            slots, slots.tokens.masked_fill(slots.tokens == MASK, VIS)
-        )
-        slots.put(
-            torch.ones_like(slots.pad),
-            predicted,
-            best.masked_fill(predicted == MASK, 0.0),
-        )
+        asked = slots.tokens.masked_fill(slots.tokens == MASK, VIS)
+        predicted, best = self._predict(slots, asked)
+        best = best.masked_fill(predicted == MASK, 0.0)
+        slots.put(torch.ones_like(slots.pad), predicted, best)
         return (predicted != MASK) & (predicted != PAD)
 
     def _mask_predict(self, slots: Slots, visual: torch.Tensor | None) -> None:
@@ -147,17 +146,16 @@ class NacfRefiner(Refiner):
             if visual is not None and turn == 1:
                 mask = slots.tokens == MASK
             else:
-                confidence = (
-                    self.probabilities(slots)
-                    if self.how.teacher_masks
-                    else slots.probabilities
-                )
+                confidence = slots.probabilities
+                if self.how.teacher_masks:
+                    confidence = self.probabilities(slots)
                 mask = self._least_probable(confidence, slots, 1.0 - turn / rounds)
             self._mask_and_predict(slots, mask)
 
     def _left_to_right(self, slots: Slots, visual: torch.Tensor | None) -> None:
         if visual is None:
             slots.history.append(slots.tokens.clone())
+
         # Slots are counted among the open ones: words of the template are in place
         # already and take no turn.
         open_slots = slots.tokens == MASK
@@ -172,6 +170,7 @@ class NacfRefiner(Refiner):
     def _easy_first(self, slots: Slots, visual: torch.Tensor | None) -> None:
         if visual is None:
             slots.history.append(slots.tokens.clone())
+
         before = -1
         while True:
             open_slots = slots.tokens == MASK
@@ -180,13 +179,13 @@ class NacfRefiner(Refiner):
             if remaining in (0, before):
                 break
             before = remaining
+
             # Each row has its own number of open slots, so the most confident ones are
             # taken row by row.
             predicted, best = self._predict(slots)
             mask = torch.zeros_like(open_slots)
-            for row, (is_open, confidence) in enumerate(
-                zip(open_slots, best.masked_fill(~open_slots, 0.0))
-            ):
+            confidences = best.masked_fill(~open_slots, 0.0)
+            for row, (is_open, confidence) in enumerate(zip(open_slots, confidences)):
                 count = min(self.how.at_once, int(is_open.sum()))
                 mask[row, confidence.topk(count, sorted=False).indices] = True
             slots.put(mask, predicted, best)
@@ -200,9 +199,8 @@ class NacfRefiner(Refiner):
             if turn == 0 and visual is not None:
                 mask = visual
             else:
-                mask = self._least_probable(
-                    slots.probabilities, slots, 0.4 * (1.0 - turn / self.how.more)
-                )
+                share = 0.4 * (1.0 - turn / self.how.more)
+                mask = self._least_probable(slots.probabilities, slots, share)
             self._mask_and_predict(slots, mask)
 
     def _teacher_probabilities(self, slots: Slots) -> torch.Tensor:
@@ -211,6 +209,7 @@ class NacfRefiner(Refiner):
         """
         if self.teacher is None:
             return torch.ones_like(slots.probabilities)
+
         # One teacher-forced pass scores all slots: the teacher reads the words that the
         # student wrote, shifted by one.
         model, encoded = self.teacher

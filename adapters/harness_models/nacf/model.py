@@ -99,9 +99,8 @@ class Nacf(VideoNetwork):
         """
         checkpoint = path if isinstance(path, Checkpoint) else load_checkpoint(path)
         method = method_of(checkpoint)
-        settings = settings_of(checkpoint.settings, method) | settings_of(
-            read_config(config), method
-        )
+        settings = settings_of(checkpoint.settings, method)
+        settings |= settings_of(read_config(config), method)
         model = cls(nacf_sizes(checkpoint, settings, method))
         load_strictly(model, checkpoint, f"{method} (NACF family)", ignored=UNUSED)
         return model
@@ -113,15 +112,11 @@ class Nacf(VideoNetwork):
         """
         hidden = (tokens == PAD)[:, None]
         if not self.sizes.left_to_right:
-            return self.decode(
-                tokens,
-                encoded,
-                hidden,
-                encoded.mean if self.sizes.enhance == 2 else None,
-            )
-        future = torch.ones(
-            tokens.shape[1], tokens.shape[1], dtype=torch.bool, device=tokens.device
-        ).triu(1)
+            mean = encoded.mean if self.sizes.enhance == 2 else None
+            return self.decode(tokens, encoded, hidden, mean)
+
+        size = tokens.shape[1]
+        future = torch.ones(size, size, dtype=torch.bool, device=tokens.device).triu(1)
         return self.decode(tokens, encoded, hidden | future, None)
 
     def forward(
@@ -178,6 +173,7 @@ class ArbStep:
             raise ValueError(
                 "ARB starts from its BOS token: batch.start must not be None"
             )
+
         core = self.model.core
         encoded = state["encoded"]
         pad = tokens[:, None] == PAD
@@ -185,12 +181,14 @@ class ArbStep:
         x = core.embedding(
             tokens[:, None], state["pads"].shape[1], encoded.category, None
         )
+
         real = (~pad)[:, :, None].to(x.dtype)
         presents = []
         for index, layer in enumerate(core.layer):
             past = state["past"][index] if state["past"] else None
             x, present = layer(x, real, pads[:, None], encoded.keys_values[index], past)
             presents.append(present)
+
         return self.model.tgt_word_prj(x[:, 0]), {
             "encoded": encoded,
             "past": tuple(presents),

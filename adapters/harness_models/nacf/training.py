@@ -75,6 +75,7 @@ class NacfTraining(VideoTraining):
         words = self.words
         if visual is None:
             return [i > VIS and is_visual(word) for i, word in enumerate(words.words)]
+
         for word in visual:
             if word not in words.ids:
                 raise HarnessError(
@@ -96,9 +97,8 @@ class NacfTraining(VideoTraining):
 
     def _template_loss(self, batch: Batch) -> torch.Tensor:
         pad = batch.tokens == PAD
-        goal = torch.where(self.visual[batch.tokens], batch.tokens, MASK).masked_fill(
-            pad, IGNORED
-        )
+        goal = torch.where(self.visual[batch.tokens], batch.tokens, MASK)
+        goal = goal.masked_fill(pad, IGNORED)
         slots = torch.full_like(goal, VIS).masked_fill(pad, PAD)
         return cross_entropy(self.model.logits(slots, batch.encoded), goal)
 
@@ -109,13 +109,15 @@ def left_to_right_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
     """
     tokens = batch.tokens
     start = torch.full_like(tokens[:, :1], BOS)
+
+    # the words, with the end behind the last one of each caption
     goal = torch.cat([tokens, torch.full_like(start, PAD)], dim=1)
     lengths = (tokens != PAD).sum(1, keepdim=True)
     goal = goal.scatter(1, lengths, EOS)
+
     logits = model.logits(torch.cat([start, tokens], dim=1), batch.encoded)
-    return cross_entropy(logits, goal.masked_fill(goal == PAD, IGNORED)), int(
-        (goal != PAD).sum()
-    )
+    loss = cross_entropy(logits, goal.masked_fill(goal == PAD, IGNORED))
+    return loss, int((goal != PAD).sum())
 
 
 train = NacfTraining.train

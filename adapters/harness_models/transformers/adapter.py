@@ -126,12 +126,7 @@ class Transformers(LeftToRight):
         trust_remote_code: RunsCode = False,
         strict: bool = True,
     ) -> None:
-        if kind not in ("auto", *KINDS):
-            raise HarnessError(
-                f"transformers: kind is auto or one of {', '.join(KINDS)}; "
-                f"found {kind!r}"
-            )
-
+        _check_kind(kind)
         self.batch_size = check_batch_size(batch_size)
         self.devices = devices_of(device) if device_map is None else ["cpu"]
         self.source = model_folder(model, revision, code=trust_remote_code)
@@ -155,18 +150,10 @@ class Transformers(LeftToRight):
         loaded = placed[0]
         self.kind = loaded.kind
         self.max_length = max_length
-        self.prompt = (
-            prompt if prompt is not None else "" if loaded.media else "{source}"
-        )
-
-        template = getattr(loaded.processor, "chat_template", None)
-        template = template or getattr(loaded.tokenizer, "chat_template", None)
-        self.chat = bool(template) if chat is None else chat
-        if self.chat and not template:
-            raise HarnessError(
-                f"transformers: chat is true, but {model} has no chat template"
-            )
-
+        if prompt is None:
+            prompt = "" if loaded.media else "{source}"
+        self.prompt = prompt
+        self.chat = _chat_of(chat, loaded, model)
         self.settings = InputSettings(
             self.prompt,
             self.chat,
@@ -475,3 +462,26 @@ class Transformers(LeftToRight):
             return first[:, None]
         logits, _ = step.advance(tokens[:, :-1].to(first.device), state)
         return torch.cat([first[:, None], logits], dim=1)
+
+
+def _check_kind(kind: str) -> None:
+    """Raise :class:`HarnessError` for an unknown kind of model."""
+    if kind not in ("auto", *KINDS):
+        raise HarnessError(
+            f"transformers: kind is auto or one of {', '.join(KINDS)}; found {kind!r}"
+        )
+
+
+def _chat_of(chat: bool | None, loaded: LoadedModel, model: str) -> bool:
+    """Return True where the prompt is formatted by the chat template of the model;
+    raise :class:`HarnessError` for a chat without one.
+    """
+    template = getattr(loaded.processor, "chat_template", None)
+    template = template or getattr(loaded.tokenizer, "chat_template", None)
+    if chat is None:
+        return bool(template)
+    if chat and not template:
+        raise HarnessError(
+            f"transformers: chat is true, but {model} has no chat template"
+        )
+    return chat

@@ -125,13 +125,14 @@ def load_model(
 
     device, device_map = _placement(device, device_map)
     local = {"local_files_only": True, "trust_remote_code": trust_remote_code}
-    try:
+    with _folder_errors(folder, safetensors.SafetensorError):
         config = transformers.AutoConfig.from_pretrained(folder, **local)
         kind = kind if kind != "auto" else _kind_of(transformers, config, folder)
         factory = _factory(transformers, config, kind, folder)
         options = {"dtype": torch_dtype(dtype), **local}
         if device_map is not None:
             options["device_map"] = device_map
+
         with (
             _without_bars(transformers),
             announce(f"loading the model '{folder.name}'"),
@@ -140,17 +141,6 @@ def load_model(
                 folder, output_loading_info=True, **options
             )
         processor, tokenizer, images = _processors(transformers, folder, kind, local)
-    except HarnessError:
-        raise
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        RuntimeError,
-        ImportError,
-        safetensors.SafetensorError,
-    ) as error:
-        raise InputError(_first_line(error), str(folder)) from error
 
     if strict:
         _check_weights(info, folder)
@@ -159,6 +149,28 @@ def load_model(
     if device_map is None:
         model = _move(model, device, folder)
     return LoadedModel(kind, model, processor, tokenizer, images)
+
+
+@contextmanager
+def _folder_errors(
+    folder: Path, safetensor_error: type[BaseException]
+) -> Iterator[None]:
+    """Raise what transformers raises for a folder that it cannot load, and the error of
+    safetensors, as :class:`InputError`.
+    """
+    try:
+        yield
+    except HarnessError:
+        raise
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        RuntimeError,
+        ImportError,
+        safetensor_error,
+    ) as error:
+        raise InputError(_first_line(error), str(folder)) from error
 
 
 @contextmanager
@@ -224,10 +236,10 @@ def _processors(
     if kind in ("text-to-text", "causal"):
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
         return tokenizer, tokenizer, None
+
     processor = transformers.AutoProcessor.from_pretrained(folder, **local)
-    tokenizer = getattr(
-        processor, "tokenizer", None
-    ) or transformers.AutoTokenizer.from_pretrained(folder, **local)
+    tokenizer = getattr(processor, "tokenizer", None)
+    tokenizer = tokenizer or transformers.AutoTokenizer.from_pretrained(folder, **local)
     images = getattr(processor, "image_processor", None)
     if images is None and kind == "image-text":
         images = transformers.AutoImageProcessor.from_pretrained(folder, **local)

@@ -13,6 +13,7 @@ present-tense captions best.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from harness_metrics.hallucination import fact_words as lists
@@ -100,11 +101,9 @@ def _is_verb(words: list[str], at: int, content: bool, determined: bool) -> bool
     word = words[at]
     following = words[at + 1] if at + 1 < len(words) else "."
     base = lists.VERBS.get(word, word)
-    is_participle = word.endswith(("ing", "ed")) or base not in (
-        word,
-        word[:-1],
-        word[:-2],
-    )
+    # 'sat' is one as 'sitting' is; 'sits' and 'watches' are the base form and an ending
+    regular = (word, word[:-1], word[:-2])
+    is_participle = word.endswith(("ing", "ed")) or base not in regular
 
     if word not in lists.VERBS:
         # a verb that the list lacks, after a noun or a copula
@@ -119,6 +118,8 @@ def _is_verb(words: list[str], at: int, content: bool, determined: bool) -> bool
     if determined and not content:
         return False  # the smiling woman, the park
 
+    # A participle before a noun is its attribute ('smiling woman'), unless a noun or a
+    # copula is before it; another form follows its subject, a conjunction or a pronoun.
     if is_participle:
         if at == 0:
             return not _is_content(following)
@@ -219,6 +220,24 @@ def _modifier(word: str) -> str:
     return lists.VERBS.get(word, word) if word.endswith(("ing", "ed")) else word
 
 
+@dataclass
+class _Clause:
+    """The part of a clause that has been read."""
+
+    nouns: list[str] = field(default_factory=list[str])
+    """Group of coordinated noun phrases that was read last."""
+    pending: list[str] = field(default_factory=list[str])
+    """Verb and preposition that wait for an object."""
+    sources: list[str] = field(default_factory=list[str])
+    """Subjects of the pending relation."""
+    last: tuple[list[str], str] | None = None
+    """Subjects and name of the relation of the last noun phrase, for coordination."""
+    joined: bool = False
+    """True after a conjunction."""
+    predicated: bool = False
+    """True once a verb or a copula has been read."""
+
+
 class _Reader:
     """Facts of the clauses read so far."""
 
@@ -230,86 +249,101 @@ class _Reader:
 
     def clause(self, clause_chunks: list[Chunk]) -> None:
         """Add the facts of one clause, given as chunks."""
-        # the group of coordinated noun phrases that was read last
-        nouns: list[str] = []
-        pending: list[str] = []  # verb and preposition that wait for an object
-        sources: list[str] = []  # subjects of the pending relation
-        # relation of the last noun phrase, for coordination
-        last: tuple[list[str], str] | None = None
-        joined = predicated = False
+        clause = _Clause()
         for at, chunk in enumerate(clause_chunks):
             following = "end"
             if at + 1 < len(clause_chunks):
                 following = clause_chunks[at + 1].kind
 
             if chunk.kind == "noun":
-                self._noun(chunk)
-                if pending:
-                    # The noun phrase completes a verb, a preposition or both ('sit
-                    # on').
-                    last = (sources, " ".join(pending))
-                    self._relate(*last, chunk.head)
-                    nouns = [chunk.head]
-                    pending = []
-                # 'a dog on a couch and a chair': the conjunction repeats the relation,
-                # unless the second noun is the subject of a verb of its own.
-                elif joined and last and following not in ("verb", "copula"):
-                    self._relate(*last, chunk.head)
-                    nouns = [*nouns, chunk.head]
-                # 'a cat and a dog ...': coordinated subjects, as long as no verb has
-                # been read.
-                elif joined and not last and not predicated:
-                    nouns = [*nouns, chunk.head]
-                else:
-                    nouns = [chunk.head]
-                    last = None
-                if following in ("verb", "copula") and not last:
-                    self.subjects = nouns
-
+                self._read_noun(clause, chunk, following)
             elif chunk.kind == "verb":
-                self._close(sources, pending)
-                # 'and' between verbs keeps the subject ('a man sits and reads').
-                subjects = nouns if nouns and not joined else self.subjects
-                if (
-                    last
-                    and not joined
-                    and last[1] not in ("with", "of")
-                    and not lists.FRAMES.issuperset(last[0])
-                ):
-                    # 'a man in a coat riding a horse': the man rides, not the coat
-                    subjects = last[0]
-                sources = list(subjects)
-                pending = [chunk.head]
-                if not last or not joined:
-                    self.subjects = list(subjects)
-
+                self._read_verb(clause, chunk)
             elif chunk.kind == "preposition":
-                if pending:
-                    pending.append(chunk.head)
-                else:
-                    sources = nouns[-1:] or list(self.subjects)
-                    pending = [chunk.head]
-
+                self._read_preposition(clause, chunk)
             elif chunk.kind == "adjective":
-                for subject in nouns or self.subjects:
+                for subject in clause.nouns or self.subjects:
                     self._attribute(subject, chunk.attributes)
-
-            elif chunk.kind == "copula" and nouns:
-                if last and not joined and not lists.FRAMES.issuperset(last[0]):
-                    # 'a man with glasses is reading': the man reads
-                    nouns = list(last[0])
-                    last = None
-                self.subjects = list(nouns)
+            elif chunk.kind == "copula" and clause.nouns:
+                self._read_copula(clause)
 
             if chunk.kind in ("conjunction", "copula", "pronoun"):
-                self._close(sources, pending)
-                pending = []
-            joined = chunk.kind == "conjunction"
-            predicated |= chunk.kind in ("verb", "copula")
+                self._close(clause.sources, clause.pending)
+                clause.pending = []
+            clause.joined = chunk.kind == "conjunction"
+            clause.predicated |= chunk.kind in ("verb", "copula")
 
-        self._close(sources, pending)
+        self._close(clause.sources, clause.pending)
+        # a clause without a verb ('a dog in the snow') is what the next one is about
         if not self.subjects:
-            self.subjects = nouns
+            self.subjects = clause.nouns
+
+    def _read_noun(self, clause: _Clause, chunk: Chunk, following: str) -> None:
+        """Add a noun phrase and the relation that it completes; ``following`` is the
+        kind of the chunk after it.
+        """
+        self._noun(chunk)
+        if clause.pending:
+            # The noun phrase completes a verb, a preposition or both ('sit on').
+            clause.last = (clause.sources, " ".join(clause.pending))
+            self._relate(*clause.last, chunk.head)
+            clause.nouns = [chunk.head]
+            clause.pending = []
+        # 'a dog on a couch and a chair': the conjunction repeats the relation, unless
+        # the second noun is the subject of a verb of its own.
+        elif clause.joined and clause.last and following not in ("verb", "copula"):
+            self._relate(*clause.last, chunk.head)
+            clause.nouns = [*clause.nouns, chunk.head]
+        # 'a cat and a dog ...': coordinated subjects, as long as no verb has been read.
+        elif clause.joined and not clause.last and not clause.predicated:
+            clause.nouns = [*clause.nouns, chunk.head]
+        else:
+            clause.nouns = [chunk.head]
+            clause.last = None
+
+        if following in ("verb", "copula") and not clause.last:
+            self.subjects = clause.nouns
+
+    def _read_verb(self, clause: _Clause, chunk: Chunk) -> None:
+        """Let a verb wait for an object, with its subjects."""
+        self._close(clause.sources, clause.pending)
+        last = clause.last
+        # 'and' between verbs keeps the subject ('a man sits and reads').
+        subjects = self.subjects
+        if clause.nouns and not clause.joined:
+            subjects = clause.nouns
+        if (
+            last
+            and not clause.joined
+            and last[1] not in ("with", "of")
+            and not lists.FRAMES.issuperset(last[0])
+        ):
+            # 'a man in a coat riding a horse': the man rides, not the coat
+            subjects = last[0]
+
+        clause.sources = list(subjects)
+        clause.pending = [chunk.head]
+        if not last or not clause.joined:
+            self.subjects = list(subjects)
+
+    def _read_preposition(self, clause: _Clause, chunk: Chunk) -> None:
+        """Let a preposition wait for an object, after the verb that waits already or
+        for the noun phrase before it.
+        """
+        if clause.pending:
+            clause.pending.append(chunk.head)
+        else:
+            clause.sources = clause.nouns[-1:] or list(self.subjects)
+            clause.pending = [chunk.head]
+
+    def _read_copula(self, clause: _Clause) -> None:
+        """Make the noun phrases before a copula the subjects."""
+        last = clause.last
+        if last and not clause.joined and not lists.FRAMES.issuperset(last[0]):
+            # 'a man with glasses is reading': the man reads
+            clause.nouns = list(last[0])
+            clause.last = None
+        self.subjects = list(clause.nouns)
 
     def _noun(self, phrase: Chunk) -> None:
         """Add the object and the attributes of a noun phrase."""

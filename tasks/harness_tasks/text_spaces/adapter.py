@@ -45,9 +45,8 @@ class TextSpaceModel:
         """
         q = self.distribution()
         for seed in seeds:
-            indices = np.random.default_rng([seed, 0]).choice(
-                len(q), size=decoding.candidates or 1, p=q
-            )
+            rng = np.random.default_rng([seed, 0])
+            indices = rng.choice(len(q), size=decoding.candidates or 1, p=q)
             yield tuple(self._text(int(index)) for index in indices)
 
     def score_references(
@@ -70,29 +69,29 @@ class TextSpaceModel:
                 f"example '{name}': {text!r} is not a text of {self.length} of the "
                 f"words w0 to w{self.vocabulary - 1}"
             )
+
         logs = np.empty(self.length)
         ranks = np.empty(self.length, dtype=np.int64)
         for k, token in enumerate(ids):
             weights = grid[tuple(ids[:k])].reshape(self.vocabulary, -1).sum(axis=1)
             total = weights.sum()
-            shares = (
-                weights / total
-                if total > 0
-                else np.full(self.vocabulary, 1 / self.vocabulary)
-            )
+            # after words of probability 0 no word is more likely than another
+            shares = np.full(self.vocabulary, 1 / self.vocabulary)
+            if total > 0:
+                shares = weights / total
             with np.errstate(divide="ignore"):
                 logs[k] = np.log(shares[token])
-            ranks[k] = (shares > shares[token]).sum() + (
-                shares[:token] == shares[token]
-            ).sum()
+            # words of equal probability are ranked by their number
+            above = (shares > shares[token]).sum()
+            ranks[k] = above + (shares[:token] == shares[token]).sum()
         return TokenScores(logs, ranks, tuple(words))
 
     def _text(self, index: int) -> str:
-        powers = [
+        words = [
             index // self.vocabulary ** (self.length - 1 - k) % self.vocabulary
             for k in range(self.length)
         ]
-        return " ".join(f"w{k}" for k in powers)
+        return " ".join(f"w{word}" for word in words)
 
 
 class LstmOracle(TextSpaceModel):
@@ -196,6 +195,7 @@ class ParetoOptimum(LstmOracle):
                 f"pareto: no pair '{pair}'{did_you_mean(pair, PAIRS)}; "
                 f"pairs are {', '.join(PAIRS)}"
             )
+
         if (diversity is None) == (beta is None):
             raise HarnessError("pareto: give either diversity or beta")
         if diversity is not None and not (
@@ -204,6 +204,7 @@ class ParetoOptimum(LstmOracle):
             raise HarnessError(
                 f"pareto: diversity is {diversity!r}; expected a share from 0 to 1"
             )
+        # only for LL-SE are the optima powers of P
         if beta is not None and not (
             pair == "LL-SE" and _is_number(beta) and 0 <= beta < float("inf")
         ):
@@ -211,6 +212,7 @@ class ParetoOptimum(LstmOracle):
                 f"pareto: beta is {beta!r} for {pair}; "
                 "expected a number of at least 0, for LL-SE"
             )
+
         self.pair = PAIRS[pair]
         self.diversity = diversity
         self.beta = beta
@@ -227,6 +229,7 @@ class ParetoOptimum(LstmOracle):
     def distribution(self) -> np.ndarray:
         """Return the probabilities of the optimum, shape (V ** L,)."""
         p = super().distribution()
+        # the weight of P^beta is -beta
         if self.diversity is None:
             return pareto(self.pair, p, -float(self.beta or 0.0))
         return optimum(self.pair, p, self.diversity)
@@ -253,8 +256,12 @@ def optimum(pair: Pair, p: np.ndarray, share: float) -> np.ndarray:
     lowest = pair.v(modes)
     highest = pair.v(np.full(len(p), 1 / len(p)))
     target = lowest + share * (highest - lowest)
+    # entropy has its least value only in the limit of an infinite weight
     if share == 0:
         return modes
+
+    # Diversity falls with the weight: double it until the frontier is less diverse than
+    # the target, then halve the bracket.
     low, high = -1.0, 0.0
     while pair.v(pareto(pair, p, low)) > target:
         low, high = low * 2, low
@@ -262,9 +269,6 @@ def optimum(pair: Pair, p: np.ndarray, share: float) -> np.ndarray:
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        low, high = (
-            (low, middle)
-            if pair.v(pareto(pair, p, middle)) >= target
-            else (middle, high)
-        )
+        enough = pair.v(pareto(pair, p, middle)) >= target
+        low, high = (low, middle) if enough else (middle, high)
     return pareto(pair, p, high)

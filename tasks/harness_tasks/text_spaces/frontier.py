@@ -22,6 +22,7 @@ from harness.errors import InputError, require
 Function = Callable[[np.ndarray], np.ndarray]
 """Elementwise function of arrays."""
 _GRID = np.linspace(0.001, 0.999, 41)
+"""Probabilities at which the equation of Theorem 3 is checked."""
 
 
 @dataclass(frozen=True)
@@ -152,10 +153,12 @@ def pareto(pair: Pair, p: Any, w: float) -> np.ndarray:
         raise InputError(
             f"w is {w!r}; expected a number of at most 0", parameter="w", value=w
         )
+
     scores = np.zeros(len(p)) if w == 0 else w * pair.quality.f(p)
     # The multiplier b of sum Q = 1 absorbs the shift; without it exp would overflow or
     # vanish for large weights.
     scores = scores - scores.min()  # changes b only; the modes are at 0
+
     if pair.diversity is SE:
         q = np.exp(-scores)
         return q / q.sum()
@@ -187,7 +190,8 @@ def _bisection(diversity: Diversity, scores: np.ndarray) -> np.ndarray:
             positive, diversity.inverse_slope(np.where(positive, y, 0.0)), 0.0
         )
 
-    low = float(diversity.slope(np.array(1.0)))  # every mode has probability 1
+    # every mode has probability 1
+    low = float(diversity.slope(np.array(1.0)))
     # every text has almost probability 0
     high = float(diversity.slope(np.array(1e-12 / len(scores))))
     for _ in range(200):
@@ -195,6 +199,7 @@ def _bisection(diversity: Diversity, scores: np.ndarray) -> np.ndarray:
         if middle in (low, high):
             break
         low, high = (middle, high) if q_of(middle).sum() > 1 else (low, middle)
+
     q = q_of(low)
     return q / q.sum()
 
@@ -237,12 +242,15 @@ def compatibility(
         return float(quality.f(np.array(x)))
 
     integrals = np.array([quad(value, 0, end, limit=200)[0] for end in _GRID])
+
     # Theorem 3 asks for g = w0 F + b0 x as functions. A least-squares fit on a grid has
     # no residual exactly then.
     design = np.stack([integrals, _GRID], axis=1)
     target = diversity.g(_GRID)
     solution = np.linalg.lstsq(design, target, rcond=None)[0]
     misfit = np.abs(design @ solution - target).max() / np.abs(target).max()
+
+    # + 0.0: no coefficient is -0.0
     w0, b0 = (float(round(value, 9)) + 0.0 for value in solution)
     return Compatibility(w0, b0) if misfit < tolerance and w0 < 0 else None
 

@@ -51,6 +51,7 @@ def distribution_of(
     """
     items = [item for group in scores for item in group]
     lengths = {len(item.log_probs) for item in items}
+    # w2 before w10
     words = sorted(
         {word for item in items for word in item.tokens},
         key=lambda word: (len(word), word),
@@ -61,17 +62,17 @@ def distribution_of(
         or any(len(item.tokens) != len(item.log_probs) for item in items)
     ):
         raise InputError("expected token scores with tokens, of texts of one length")
+
     size = len(words)
     length = lengths.pop()
     number = {word: k for k, word in enumerate(words)}
+    powers = size ** np.arange(length - 1, -1, -1)
     p = np.full(size**length, np.nan)
     for item in items:
-        p[
-            int(
-                np.array([number[word] for word in item.tokens])
-                @ size ** np.arange(length - 1, -1, -1)
-            )
-        ] = np.exp(item.log_probs.sum())
+        digits = np.array([number[word] for word in item.tokens])
+        p[int(digits @ powers)] = np.exp(item.log_probs.sum())
+
+    # a text that is missing, or was given in place of another, leaves a gap
     if len(items) != len(p) or np.isnan(p).any():
         raise InputError(
             f"found the scores of {len(items)} texts; "
@@ -150,6 +151,7 @@ class ExactDiscrepancy(_TextSpaceMetric):
                 f"expected multiples of 25 up to {steps}",
                 parameter="curve",
             )
+
         self.penalty = float(penalty)
         self.starts = starts
         self.steps = steps
@@ -181,17 +183,17 @@ class ExactDiscrepancy(_TextSpaceMetric):
         curves: dict[str, float] = {}
         for n in self.orders:
             trace: dict[int, float] = {}
-            discrepancies[f"BS-{n}"] = self._ascend(
-                p, bleu_pair(p, bleu_table(size, length, n)), trace
-            )
+            bleu = bleu_pair(p, bleu_table(size, length, n))
+            discrepancies[f"BS-{n}"] = self._ascend(p, bleu, trace)
             curves |= {f"BS-{n} step {step}": trace[step] for step in self.curve}
             discrepancies[f"CN-{n}"] = self._ascend(p, ngram_pair(p, size, length, n))
         discrepancies |= {name: qdisc(pair, p) for name, pair in PAIRS.items()}
-        return {
-            name + suffix: value
-            for name, item in discrepancies.items()
-            for suffix, value in (("", item.qdisc), (" rate", item.drate))
-        } | curves
+
+        out: dict[str, float] = {}
+        for name, item in discrepancies.items():
+            out[name] = item.qdisc
+            out[f"{name} rate"] = item.drate
+        return out | curves
 
     def _ascend(
         self,
@@ -239,7 +241,7 @@ def ngram_pair(
     ``p`` is the real distribution ``(V**L,)``, ``size`` V and ``length`` L.
     """
     torch = require("torch", extra="models", needed_by="discrepancies of CR-NRR")
-    # (V**n, V**L)
+    # The n-grams of Q are linear in Q: column j, of (V**n, V**L), is that of text j.
     induced = np.stack(
         [ngram_distribution(row, size, length, n) for row in np.eye(len(p))], axis=1
     )
@@ -340,8 +342,10 @@ class TextSpace(_TextSpaceMetric):
         }
         for n in self.orders:
             out |= _order(q, p, size, length, n)
+
         if self.ranks and max(self.ranks) > len(q):
             raise InputError(f"text-space: rank {max(self.ranks)} of {len(q)} texts")
+        # a text of probability 0 has the log-probability -inf
         with np.errstate(divide="ignore"):
             logs = np.log(np.sort(q)[::-1])
         return out | {f"log Q {rank}": float(logs[rank - 1]) for rank in self.ranks}
@@ -354,9 +358,8 @@ def _order(
     of Q against P.
     """
     table = bleu_table(size, length, n)
-    model_ngrams, oracle_ngrams = (
-        ngram_distribution(x, size, length, n) for x in (q, p)
-    )
+    model_ngrams = ngram_distribution(q, size, length, n)
+    oracle_ngrams = ngram_distribution(p, size, length, n)
     return {
         f"BLEU-{n}": expected_bleu(q, p, table),
         f"NSBLEU-{n}": expected_nsbleu(q, table),

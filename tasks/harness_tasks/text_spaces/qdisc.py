@@ -44,22 +44,21 @@ def qdisc(pair: Pair, p: Any) -> Discrepancy:
     """
     p = distribution(p)
     target = pair.v(p)
+    # the uniform distribution, with the largest diversity
     if pair.v(pareto(pair, p, 0.0)) <= target:
         return _discrepancy(pair, p, pareto(pair, p, 0.0), 0.0)
-    low, high = -1.0, 0.0
+
     # Diversity falls with the weight: double it until the frontier is less diverse than
     # P, then halve the bracket.
+    low, high = -1.0, 0.0
     while pair.v(pareto(pair, p, low)) >= target and low > -1e18:
         low, high = low * 2, low
     for _ in range(400):
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        low, high = (
-            (low, middle)
-            if pair.v(pareto(pair, p, middle)) >= target
-            else (middle, high)
-        )
+        enough = pair.v(pareto(pair, p, middle)) >= target
+        low, high = (low, middle) if enough else (middle, high)
     return _discrepancy(pair, p, pareto(pair, p, high), high)
 
 
@@ -125,24 +124,19 @@ def ascend(
     uniform = torch.full((len(p),), 1 / len(p), dtype=torch.float64)
     u_p = quality(torch.tensor(p)).item()
     v_p = diversity(torch.tensor(p)).item()
-    # Quality is linear in Q, so that its maximum over distributions is attained by a
-    # single text.
-    vertices = torch.eye(len(p), dtype=torch.float64)
-    span = max(quality(vertex).item() for vertex in vertices) - quality(uniform).item()
+
+    def loss(q: Any) -> Any:
+        # An exact penalty: above the price of diversity at the optimum, leaving the
+        # constraint never pays.
+        return -(quality(q) - penalty * torch.clamp(v_p - diversity(q), min=0))
+
     best = p
     gain = 0.0
     for start in range(starts):
-        noise = rng.normal(0, 0.0 if start < len(rates) else 0.3, len(p))
-        # Logits keep Q on the simplex without a projection. The first starts are P
-        # itself under each learning rate; the noise of later ones leaves flat regions
-        # around P.
-        logits = torch.tensor(np.log(np.maximum(p, 1e-12)) + noise, requires_grad=True)
-
-        def loss(q: Any) -> Any:
-            # An exact penalty: above the price of diversity at the optimum, leaving the
-            # constraint never pays.
-            return -(quality(q) - penalty * torch.clamp(v_p - diversity(q), min=0))
-
+        # The first starts are P itself under each learning rate; the noise of later
+        # ones leaves flat regions around P.
+        spread = 0.0 if start < len(rates) else 0.3
+        logits = _logits_near(p, rng.normal(0, spread, len(p)))
         for step, q in _climb(logits, loss, steps, rates[start % len(rates)], momentum):
             # A bound counts only when the constraint holds. V is concave and largest
             # for the uniform distribution, so that enough of it always restores V.
@@ -153,7 +147,29 @@ def ascend(
                 gain = reached
             if trace is not None:
                 trace[step] = max(trace.get(step, 0.0), reached)
+
+    span = _quality_span(quality, uniform)
     return Discrepancy(gain, gain / span if span > 0 else 0.0, best)
+
+
+def _quality_span(quality: Callable[[Any], Any], uniform: Any) -> float:
+    """Return the difference between the largest quality and that of the uniform
+    distribution, a tensor ``(M,)``.
+    """
+    torch = require("torch", extra="models", needed_by="constrained ascent")
+    # Quality is linear in Q, so that its maximum over distributions is attained by a
+    # single text.
+    vertices = torch.eye(len(uniform), dtype=torch.float64)
+    return max(quality(vertex).item() for vertex in vertices) - quality(uniform).item()
+
+
+def _logits_near(p: np.ndarray, noise: np.ndarray) -> Any:
+    """Return logits of P with noise, both ``(M,)``, as a tensor that takes gradients.
+
+    Logits keep Q on the simplex without a projection.
+    """
+    torch = require("torch", extra="models", needed_by="constrained ascent")
+    return torch.tensor(np.log(np.maximum(p, 1e-12)) + noise, requires_grad=True)
 
 
 def _climb(

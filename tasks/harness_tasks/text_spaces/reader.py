@@ -49,7 +49,6 @@ class SyntheticTexts:
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the texts; their ids are their base-V numbers in decimal."""
-        for number, words in enumerate(
-            itertools.product(range(self.vocabulary), repeat=self.length)
-        ):
+        texts = itertools.product(range(self.vocabulary), repeat=self.length)
+        for number, words in enumerate(texts):
             yield Example(str(number), (" ".join(f"w{k}" for k in words),))

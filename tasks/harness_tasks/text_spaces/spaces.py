@@ -31,6 +31,7 @@ def texts(vocabulary: int, length: int) -> np.ndarray:
             f"{vocabulary} words and length {length}: too many texts to enumerate, "
             "or none"
         )
+
     count: int = vocabulary**length
     index = np.arange(count)
     return np.stack(
@@ -66,6 +67,7 @@ def ngram_distribution(
     positions = length - n + 1
     if n < 1 or positions < 1:
         raise InputError(f"texts of length {length} have no {n}-grams")
+
     powers = vocabulary ** np.arange(n - 1, -1, -1)
     out = np.zeros(vocabulary**n)
     for start in range(positions):
@@ -86,6 +88,7 @@ def bleu_table(vocabulary: int, length: int, order: int) -> np.ndarray:
         grams = np.stack(
             [tokens[:, k : k + n] @ powers for k in range(length - n + 1)], axis=1
         )
+
         counts = np.zeros((count, vocabulary**n), dtype=np.int16)
         np.add.at(counts, (np.arange(count)[:, None], grams), 1)
         # (T, T, grams): larger count of the two references
@@ -93,6 +96,8 @@ def bleu_table(vocabulary: int, length: int, order: int) -> np.ndarray:
         correct = np.stack(
             [np.minimum(counts[c], clip).sum(axis=2) for c in range(count)]
         )
+
+        # without a common n-gram the logarithm is -inf and BLEU 0
         with np.errstate(divide="ignore"):
             logs += np.log(correct / (length - n + 1))
     return np.exp(logs / order)
@@ -167,28 +172,31 @@ def oracle(
         When torch is not installed.
     """
     if isinstance(sigma, str):
-        weights = np.random.default_rng([seed, 0x70]).random(
-            len(texts(vocabulary, length))
-        )
+        rng = np.random.default_rng([seed, 0x70])
+        weights = rng.random(len(texts(vocabulary, length)))
         return weights / weights.sum()
+
     torch: Any = require("torch", extra="models", needed_by="the synthetic oracle")
     generator = torch.Generator().manual_seed(seed)
     embedding = torch.nn.Embedding(vocabulary + 1, hidden, dtype=torch.float64)
     cell = torch.nn.LSTMCell(hidden, hidden, dtype=torch.float64)
     output = torch.nn.Linear(hidden, vocabulary, dtype=torch.float64)
+
     with torch.no_grad():
         for module in (embedding, cell, output):
             for weight in module.parameters():
                 weight.normal_(0, sigma, generator=generator)
+
+        # all texts at once, one token after the other
         tokens = torch.tensor(texts(vocabulary, length))
         state = None
         inputs = torch.full((len(tokens),), vocabulary)  # START
         logs = torch.zeros(len(tokens), dtype=torch.float64)
         for k in range(length):
             state = cell(embedding(inputs), state)
-            logs += torch.log_softmax(output(state[0]), 1).gather(
-                1, tokens[:, k : k + 1]
-            )[:, 0]
+            log_probs = torch.log_softmax(output(state[0]), 1)
+            logs += log_probs.gather(1, tokens[:, k : k + 1])[:, 0]
             inputs = tokens[:, k]
         p = torch.exp(logs).numpy()
+
     return p / p.sum()
