@@ -61,6 +61,10 @@ WMV, AIFF, AMR, AU, CAF.
 """
 
 
+_SYSTEM_FOLDERS = ("/proc/", "/dev/", "/sys/")
+"""Folders whose files come and go without being written."""
+
+
 def check_media(
     examples: Iterable[Example], names: Iterable[object]
 ) -> Iterator[Example]:
@@ -81,7 +85,8 @@ def check_media(
     InputError
         For a file outside of these folders, links resolved, and for a cell of another
         data set. A relative name without a file is that of a file in the folder of an
-        adapter, which :func:`media_file` checks.
+        adapter, which :func:`media_file` checks; an absolute path without a file is a
+        name alone.
     """
     texts = {name for name in names if isinstance(name, str)}
     roots = _media_roots(texts)
@@ -95,11 +100,12 @@ def check_media(
         if "\0" in media:
             return False
 
-        # A name without a file is looked for in the folder of an adapter.
-        climbs = os.path.isabs(media) or ".." in Path(media).parts
-        if not climbs and not os.path.lexists(media):
-            return True
-        return os.path.realpath(media).startswith(roots)
+        # A name without a file is looked for in the folder of an adapter. A path of
+        # another machine or server names no file here that could be opened.
+        path = os.path.realpath(media)
+        if not os.path.lexists(media) and ".." not in Path(media).parts:
+            return not path.startswith(_SYSTEM_FOLDERS)
+        return path.startswith(roots)
 
     for example in examples:
         if example.media is not None and not is_inside(example.media):

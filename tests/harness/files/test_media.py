@@ -222,6 +222,7 @@ def test_media_lie_in_the_folders_that_the_spec_names(tmp_path, monkeypatch):
         "data/link.png",
         "home/secret.png",
         "home/1.png",
+        "data2/1.png",
     ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -245,6 +246,8 @@ def test_media_lie_in_the_folders_that_the_spec_names(tmp_path, monkeypatch):
         None,
         f"{data}/images/1.png",
         f"{data}/not there.png",
+        "/data/upload/1/1.jpg",  # the server of an annotation tool
+        "/home/somebody/coco/1.jpg",
         *relative,
         *hub,
     ):
@@ -253,6 +256,7 @@ def test_media_lie_in_the_folders_that_the_spec_names(tmp_path, monkeypatch):
     links = [f"{data}/link.png", "data/link.png"]
     for media in (
         "/etc/passwd",
+        "/proc/self/fd/99",
         f"{data}/../home/1.png",
         "../x.png",
         "home/1.png",
