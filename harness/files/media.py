@@ -15,8 +15,8 @@ import io
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
@@ -66,7 +66,9 @@ _SYSTEM_FOLDERS = ("/proc/", "/dev/", "/sys/")
 
 
 def check_media(
-    examples: Iterable[Example], names: Iterable[object]
+    examples: Iterable[Example],
+    names: Iterable[object],
+    drop: Callable[[Example], None] | None = None,
 ) -> Iterator[Example]:
     """Yield the examples of a data set, which says by their media which files are
     opened, and often sent to a server.
@@ -79,6 +81,9 @@ def check_media(
         Values of the parameters of the data set, and the folders of models and metrics.
         Media lie in them and beside the files among them, or in the caches of the
         harness and of the hub; values that are no path are ignored.
+    drop : callable, optional
+        Takes each example whose media lie elsewhere, which then has none; by default
+        it is an error.
 
     Raises
     ------
@@ -109,6 +114,10 @@ def check_media(
 
     for example in examples:
         if example.media is not None and not is_inside(example.media):
+            if drop is not None:
+                drop(example)
+                yield replace(example, media=None)
+                continue
             raise InputError(
                 f"the media {media_label(example.media)} lies outside of the folders "
                 "of the data set; where it belongs to the data: media_root: FOLDER",

@@ -8,6 +8,7 @@ results, and neither the number of shards nor the executor changes a digit.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -15,9 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import cast
 
-from harness.contracts import TaskView, Values
+from harness.contracts import Example, TaskView, Values
 from harness.errors import HarnessError, InputError
-from harness.files.media import check_media
+from harness.files.media import check_media, media_label
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run import warmup
@@ -45,21 +46,38 @@ from harness.rundir.provenance import Provenance
 from harness.rundir.rundir import RunDir
 from harness.rundir.stored_paths import PATHS, resolve_paths
 
+_log = logging.getLogger(__name__)
+
 
 def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
     """Return the examples of the plan, cut to its limit.
 
-    Raises :class:`InputError` when there are none or two share an id.
+    References that a user gives as files, of any program, may name media by paths of
+    another place: those are left out, with a note, since few of their metrics read
+    any. Raises :class:`InputError` when there are no examples or two share an id.
     """
+    outside: list[Example] = []
+    of_files = current().with_role("readers", "reference-files")
+    is_of_files = plan.spec.dataset.reader == of_files.name
     limit = plan.spec.limit
     location = f"reader '{plan.spec.dataset.reader}'"
     with bar("reading examples", limit or 0, show=show) as advance:
         reader = islice(iter(plan.reader), limit) if limit is not None else plan.reader
         examples = ExampleStore(
-            check_media(reader, plan.media_places),
+            check_media(
+                reader, plan.media_places, outside.append if is_of_files else None
+            ),
             location,
             advance,
             content=plan.reader.fingerprint,
+        )
+    if outside:
+        _log.warning(
+            "note: %s of %s examples name media outside of the folders of the files, "
+            "such as %s; they are not opened",
+            f"{len(outside):,}",
+            f"{len(examples):,}",
+            media_label(str(outside[0].media)),
         )
     if not len(examples):
         cut = f" after limit {limit}" if limit is not None else ""

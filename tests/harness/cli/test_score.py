@@ -596,3 +596,21 @@ def test_several_files_of_references_are_joined(files, capsys):
         == 0
     )
     assert "read as candidates" not in capsys.readouterr().err
+
+
+def test_references_with_absolute_paths_of_images_are_scored(tmp_path, caplog):
+    """Text metrics open no image; nothing outside of the files' folders is opened."""
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "1.png").write_bytes(b"x")
+    folder = tmp_path / "captions"
+    folder.mkdir()
+    image = str(tmp_path / "images" / "1.png")
+    records = [
+        {"id": "1", "image": image, "references": ["a dog runs", "the dog"]},
+        {"id": "2", "image": "/mnt/other/2.png", "references": ["a cat"]},
+    ]
+    (folder / "r.json").write_text(json.dumps(records))
+    (folder / "a.json").write_text(json.dumps({"1": "a dog", "2": "a cat"}))
+    files = [str(folder / "a.json"), "--references", str(folder / "r.json")]
+    assert main(["score", *files, "-m", "rouge"]) == 0
+    assert "1 of 2 examples name media outside of the folders" in caplog.text

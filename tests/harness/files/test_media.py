@@ -361,3 +361,14 @@ def test_labels_for_messages(cell):
 )
 def test_suffixes_by_content(head, suffix):
     assert suffix_of(head) == suffix
+
+
+def test_media_outside_of_the_folders_are_left_out_where_the_caller_takes_them(
+    tmp_path,
+):
+    (tmp_path / "1.png").write_bytes(PNG)
+    outside = [Example("a", ("r",), str(tmp_path / "1.png")), Example("b", ("r",))]
+    left_out: list[Example] = []
+    examples = list(check_media(outside, ["/data set"], left_out.append))
+    assert [example.media for example in examples] == [None, None]
+    assert left_out == outside[:1]
