@@ -110,7 +110,9 @@ def landau_tail(x: float) -> float:
     >>> round(landau_tail(0.0), 6), round(1e6 * landau_tail(1e6), 3)
     (0.713167, 1.0)
     """
-    from scipy.integrate import quad  # pyright: ignore[reportMissingTypeStubs]  # pyright: ignore[reportUnknownVariableType]
+    from scipy import integrate  # pyright: ignore[reportMissingTypeStubs]
+
+    quad = cast("Callable[..., tuple[float, ...]]", integrate.quad)
 
     def integral(
         function: Callable[[float], float], low: float, high: float, absolute: float
