@@ -20,11 +20,12 @@ asymptotically exact test takes its p-value.
 
 from __future__ import annotations
 
+import importlib
 import math
 import sys
 from collections.abc import Callable
 from functools import lru_cache
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -110,16 +111,16 @@ def landau_tail(x: float) -> float:
     >>> round(landau_tail(0.0), 6), round(1e6 * landau_tail(1e6), 3)
     (0.713167, 1.0)
     """
-    from scipy import integrate  # pyright: ignore[reportMissingTypeStubs]
-
-    quad = cast("Callable[..., tuple[float, ...]]", integrate.quad)
+    integrate: Any = importlib.import_module("scipy.integrate")  # without types
 
     def integral(
         function: Callable[[float], float], low: float, high: float, absolute: float
     ) -> float:
         result = cast(
             "tuple[float, float]",
-            quad(function, low, high, epsabs=absolute, epsrel=1e-11, limit=400),
+            integrate.quad(
+                function, low, high, epsabs=absolute, epsrel=1e-11, limit=400
+            ),
         )
         return float(result[0])
 
