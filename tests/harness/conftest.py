@@ -18,14 +18,8 @@ import os
 import signal
 
 import numpy as np
-from harness.contracts import (
-    Example,
-    Failure,
-    Generation,
-    MeanMetric,
-    MetricSpec,
-    TextDistance,
-)
+from harness.contracts import Example, Failure, Generation, MeanMetric
+from harness.contracts import MetricSpec, TextDistance
 
 
 class Words:
@@ -128,8 +122,8 @@ api: 1
 provider: mine
 readers: {words: {import: "mine_parts:Words", summary: six examples}}
 adapters: {echo: {import: "mine_parts:Echo", summary: repeats}}
-metrics: {length: {import: "mine_parts:Length", summary: words, level: item,
-                   higher_is_better: true}}
+metrics: {length: {import: "mine_parts:Length", summary: words,
+                   level: item, higher_is_better: true}}
 distances: {chars: {import: "mine_parts:Chars", summary: lengths}}
 """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from harness.analysis.comparisons import verdict
 from harness.analysis.pairs import ComparedRun, pairs
 from harness.errors import HarnessError
 from harness.registry import current
-from harness.rundir.artifacts import ArtifactStore
 from harness.rundir.rundir import RunDir
 from harness.testing.sample_captions import SCENES
 from tests.support import metric_cases
@@ -150,21 +148,6 @@ def test_a_damaged_artifact_is_a_note(project):
     (row,) = compare("r")
     assert "no statistics of this metric" in row.note
     assert row.better == "not tested"
-
-
-def test_rows_of_an_earlier_version_of_a_corpus_metric_are_a_note(project):
-    models = [{"echo": {"n": 1, "label": name}} for name in ("one", "two")]
-    harness.evaluate({**SPEC, "models": models, "metrics": ["distinct"]}, output="r")
-    for file in (project / "r" / "scores").glob("*.npz"):
-        arrays = dict(np.load(file))
-        rows = {
-            "stats": np.ones((len(arrays["defined"]), 4)),
-            "p_method": arrays["p_method"],
-            "seconds": arrays["seconds"],
-        }
-        ArtifactStore(project / "r").write_arrays(SimpleNamespace(stem=file.stem), rows)
-    (row,) = compare("r")
-    assert row.note == "the run has no statistics of this metric; run the spec again"
 
 
 def test_adjustment_is_by_metric_and_over_all_rows():
