@@ -19,6 +19,7 @@ import json
 import math
 import re
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
 from functools import cache
@@ -296,11 +297,7 @@ def write_cards() -> None:
         }
 
         parts = [card_section(own)] if own else []
-        parts += [
-            f"Calibration of `{name}` is not measured: it {reason_without(name)}."
-            for name in missing
-            if cards[name] == card
-        ]
+        parts += [unmeasured_sentence(name) for name in missing if cards[name] == card]
 
         text = re.sub(
             rf"\n*{START}.*?{END}\n", "\n", card.read_text("utf-8"), flags=re.DOTALL
@@ -360,7 +357,7 @@ def goal_section(tables: dict[str, Any]) -> str:
     listed = "; ".join(
         f"`{label}` (n = {', '.join(cells)})" for label, cells in outside.items()
     )
-    return (
+    return _wrap(
         f"The goal is a coverage of {low} to {high} from {SMOOTH} examples on. "
         f"Of {measured} tables with intervals "
         f"{measured - len(outside)} are within two standard errors of it. "
@@ -368,7 +365,12 @@ def goal_section(tables: dict[str, Any]) -> str:
     )
 
 
-def reason_without(name: str) -> str:
+def unmeasured_sentence(name: str) -> str:
+    """Return the Markdown that says why a metric has no table."""
+    return _wrap(f"Calibration of `{name}` is not measured: it {_reason(name)}.")
+
+
+def _reason(name: str) -> str:
     """Return the reason why a metric has no table, after "it"."""
     if "judge" in metric_cases.PARAMETERS.get(name, {}):
         return "asks a judge, whose grades have a distribution of their own"
@@ -394,15 +396,19 @@ def card_section(tables: dict[str, Any]) -> str:
         for count in fewest.values()
     ]
 
-    lines = [
+    explanation = (
         "**Calibration.** Share of the nominal 95 % intervals that contain the true "
         "number, and share of the paired tests of two equal "
         "systems with p at most .05, on n examples: "
         "lowest and highest of three distributions, at least "
         f"{fewest['repetitions']:,} simulated intervals and {fewest['tests']:,} "
         f"tests each (standard error {errors[0]} of a coverage of "
-        f".95, {errors[1]} of a size of .05; [how](../testing.md#calibration)).",
-        "\\* below .90: a run prints no interval.",
+        f".95, {errors[1]} of a size of .05; [how](../testing.md#calibration)). "
+        "\\* below .90: a run prints no interval."
+    )
+
+    lines = [
+        _wrap(explanation),
         "",
         f"| | n = {' | '.join(map(str, sizes))} |",
         f"| --- |{' --- |' * len(sizes)}",
@@ -415,6 +421,13 @@ def card_section(tables: dict[str, Any]) -> str:
             ]
             lines.append(f"| `{label}` {key} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _wrap(paragraph: str) -> str:
+    """Return a paragraph of Markdown in lines of the repository's width."""
+    return textwrap.fill(
+        paragraph, width=88, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _shares(shares: list[float | None], key: str) -> str:

@@ -17,12 +17,14 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-_umath = np._core._multiarray_umath  # pyright: ignore
-FEATURES: dict[str, bool] = _umath.__cpu_features__  # pyright: ignore
-DISPATCHED: list[str] = np._core._multiarray_umath.__cpu_dispatch__  # pyright: ignore
+# numpy publishes no other way to ask what a processor has
+_numpy_core: Any = getattr(np, "_core")._multiarray_umath
+FEATURES: dict[str, bool] = _numpy_core.__cpu_features__
+DISPATCHED: list[str] = _numpy_core.__cpu_dispatch__
 AVX512 = ("AVX512", "X86_V4")
 """Beginnings of the names of numpy's features, which differ between its versions."""
 AVX2 = (*AVX512, "X86_V3", "AVX2", "FMA3", "F16C", "AVX")

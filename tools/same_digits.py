@@ -127,11 +127,12 @@ def units_between(first: object, second: object) -> float:
         return 0
     # JSON has no infinities and no NaN: they are strings or null, which are equal or
     # are not.
-    if not all(
-        isinstance(x, int | float) and math.isfinite(x) for x in (first, second)
-    ):
+    numbers = [
+        x for x in (first, second) if isinstance(x, int | float) and math.isfinite(x)
+    ]
+    if len(numbers) < 2:
         return math.inf
-    return abs(_position(first) - _position(second))  # pyright: ignore
+    return abs(_position(numbers[0]) - _position(numbers[1]))
 
 
 def _position(number: float) -> int:
@@ -225,7 +226,7 @@ def moved_fields(new: Path, old: Path) -> list[Moved]:
                 distance = units_between(now, before)
                 if 0 < distance < math.inf:
                     kind = f"{Path(file).name} {field.partition('[')[0]}"
-                    change = abs(now - before)  # pyright: ignore
+                    change = abs(now - before)  # pyright: ignore[reportOperatorIssue]
                     kinds.setdefault(kind, []).append((distance, change))
     table = [
         Moved(kind, len(pairs), *map(max, zip(*pairs))) for kind, pairs in kinds.items()

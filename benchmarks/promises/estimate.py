@@ -90,7 +90,7 @@ class Shape:
 
 
 def _exponential(quality: np.ndarray) -> np.ndarray:
-    from scipy.special import log_ndtr  # pyright: ignore
+    from scipy.special import log_ndtr
 
     return -np.asarray(log_ndtr(-quality))
 

@@ -126,10 +126,10 @@ def find_slices(pair: Pair, frame: Frame, column: str | None) -> dict[str, np.nd
     masks = {"": np.ones(len(frame.examples), dtype=bool)}
     if column is None:
         return masks
-    value_of = dict(zip(pair.a.examples, pair.a.clusters(column, "--slice")))
+    value_of = dict(zip(pair.a.examples, pair.a.clusters(column, "slice")))
     # what the new version lacks has its place in the baseline
     if any(example not in value_of for example in pair.b.examples):
-        of_baseline = zip(pair.b.examples, pair.b.clusters(column, "--slice"))
+        of_baseline = zip(pair.b.examples, pair.b.clusters(column, "slice"))
         value_of = dict(of_baseline) | value_of
 
     # Slices are those of the examples that the baseline has; a value that the new

@@ -28,6 +28,7 @@ from harness.cli.options import (
     entry_module,
     json_alone,
     name_options,
+    name_values,
     print_folded,
     use_registry,
 )
@@ -322,9 +323,11 @@ def _options_named(args: argparse.Namespace) -> Generator[None]:
     try:
         yield
     except HarnessError as error:
-        if error.parameter not in vars(args):
+        respell = name_options if error.parameter in vars(args) else name_values
+        message = respell(error.message, args)
+        if message == error.message:
             raise
-        raise HarnessError(name_options(error.message, args), error.where) from error
+        raise HarnessError(message, error.where) from error
 
 
 def _from_hooks(verb: str, options: list[str]) -> int | None:

@@ -277,7 +277,7 @@ def name_options(text: str, args: argparse.Namespace) -> str:
     parameters that it names.
 
     A parameter begins the text, has a value, or is one of the directions: other words
-    may be words of English, or names of files.
+    may be words of English, or names of files. A mode of a run is an option of its own.
 
     >>> args = argparse.Namespace(draws=0, force=False, bounds=(), lower_is_better=[])
     >>> name_options("draws is 0; force=True compares; no bounds", args)
@@ -287,12 +287,30 @@ def name_options(text: str, args: argparse.Namespace) -> str:
     """
     for name in vars(args):
         option = f"--{name.replace('_', '-')}"
-        text = re.sub(rf"\b{name}=True\b", option, text)
-        text = re.sub(rf"\b{name}=\((\S+), (\S+)\)", rf"{option} \1,\2", text)
-        text = re.sub(rf"\b{name}=(?=\d)", f"{option} ", text)
         text = re.sub(rf"^{name}(?= (is|has|occurs|belongs)\b|: )", option, text)
         if name in ("lower_is_better", "higher_is_better"):
             text = text.replace(name, option)
+    return name_values(text, args)
+
+
+def name_values(text: str, args: argparse.Namespace) -> str:
+    """Return a text of the library with the options of a verb in place of parameters
+    with a value.
+
+    >>> args = argparse.Namespace(fresh=False, executor="local", to=None, set=[])
+    >>> name_values("mode='fresh' replaces it, executor='process' helps", args)
+    '--fresh replaces it, --executor process helps'
+    >>> name_values("give to='DIR', or params={'n': ...}", args)
+    'give --to DIR, or --set n=...'
+    """
+    for name in vars(args):
+        option = f"--{name.replace('_', '-')}"
+        text = re.sub(rf"\b{name}=True\b|\bmode='{name}'", option, text)
+        text = re.sub(rf"\b{name}=\((\S+), (\S+)\)", rf"{option} \1,\2", text)
+        text = re.sub(rf"\b{name}='([^']+)'", rf"{option} \1", text)
+        text = re.sub(rf"\b{name}=(?=\d)", f"{option} ", text)
+    if "set" in vars(args):
+        text = re.sub(r"\bparams=\{'(\w+)': \.\.\.\}", r"--set \1=...", text)
     return text
 
 

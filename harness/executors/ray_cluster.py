@@ -125,7 +125,7 @@ class RayCluster:
             self.close()
             raise InputError(
                 f"Ray does not start on this machine: {_cause(error)}; "
-                "run again, or with --executor process"
+                "run again, or with executor='process'"
             ) from error
 
     def _check_nodes(self) -> None:
@@ -370,7 +370,9 @@ def _check_reachable(address: str) -> None:
         return
     _, colon, port = address.rpartition(":")
     if not colon or not port.isdecimal():
-        raise InputError(f"--address is '{address}'; expected HOST:PORT", value=address)
+        raise InputError(
+            f"address is '{address}'; expected HOST:PORT", parameter="address"
+        )
     try:
         _touch(address, CONNECT_SECONDS)
     except OSError as error:

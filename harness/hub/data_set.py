@@ -89,8 +89,8 @@ def push(
     check_text(options)
     if to is None and repo is None:
         raise HarnessError(
-            "no target: give a folder (--to DIR) or a repository of the hub (--repo "
-            "OWNER/NAME)"
+            "no target: give a folder (to='DIR') or a repository of the hub "
+            "(repo='OWNER/NAME')"
         )
     if repo is not None:
         _check_repo(repo)
@@ -256,7 +256,7 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
 
     if not overwrite:
         raise InputError(
-            "holds an earlier push; --overwrite replaces its files",
+            "holds an earlier push; overwrite=True replaces its files",
             str(folder),
             parameter="to",
         )
@@ -291,7 +291,7 @@ def _check_repo(repo: str) -> None:
 
     if _require_hub("huggingface_hub.constants").HF_HUB_OFFLINE:
         raise HarnessError(
-            "HF_HUB_OFFLINE is set: write a folder (--to DIR) "
+            "HF_HUB_OFFLINE is set: write a folder (to='DIR') "
             f"and push it with network: hf upload {repo} DIR . --repo-type dataset",
             parameter="repo",
             value=repo,
@@ -321,7 +321,7 @@ def _upload(folder: Path, repo: str, *, private: bool) -> str:
 def _upload_error(repo: str, error: Exception) -> InputError:
     status = getattr(getattr(error, "response", None), "status_code", None)
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-    later = "; --to DIR writes a folder that can be pushed later"
+    later = "; to='DIR' writes a folder that can be pushed later"
 
     if status == 401 or type(error).__name__ == "LocalTokenNotFoundError":
         message = (

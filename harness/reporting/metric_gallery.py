@@ -70,8 +70,7 @@ def metric_page(runs: Sequence[Run]) -> str:
     league = League(tuple(LeagueSet(run) for run in runs if run.provenance.kind))
     if not league.sets:
         raise InputError(
-            "--gallery: no run of judgments among the runs; "
-            "'harness run judgments/all' makes some"
+            "no run of judgments among the runs; 'harness run judgments/all' makes some"
         )
 
     measured = json.loads(SPEEDS.read_text(encoding="utf-8"))

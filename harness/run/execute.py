@@ -230,15 +230,15 @@ def _check_growing(
     """
     obstacle = ""
     if options.part is not None:
-        obstacle = "--shard"
+        obstacle = "a part of a run"
     elif plan.spec.sizes == "equal":
         obstacle = "sizes: equal"
     elif plan.token_metrics:
         obstacle = "metrics of token scores"
     if obstacle:
         raise HarnessError(
-            "--until grows a run example by example and cannot be combined with "
-            f"{obstacle}"
+            "a run that ends when it has decided grows example by example and "
+            f"cannot be combined with {obstacle}"
         )
 
     # A mistake in a condition is told before anything is asked of a model.
@@ -256,7 +256,7 @@ def _check_growing(
         if held_order != (plan.reader.fingerprint(), plan.spec.seed):
             raise InputError(
                 "holds a run on other data or with another seed: "
-                "--extend takes the next examples of one order",
+                "mode='extend' takes the next examples of one order",
                 str(output),
             )
     return replace(options, shard_size=options.shard_size or BATCH)

@@ -153,7 +153,7 @@ class ProcessExecutor:
                     raise HarnessError(
                         f"{losses} times a worker process ended before its shard was "
                         "done; memory may be too small: "
-                        "try a smaller --shard-size or fewer --workers"
+                        "try smaller shards or fewer workers"
                     ) from None
 
                 self.close()

@@ -75,7 +75,7 @@ def merge(
     first = part_folders[0]
     if any(output.resolve() == item.path.resolve() for item in part_folders):
         raise InputError(
-            "is a part of the run; give another --output for the whole", str(output)
+            "is a part of the run; give another folder for the whole", str(output)
         )
     plan = _plan(first)
     options = Options(shard_size=int(cast(int, first.shards["size"])))
@@ -134,7 +134,7 @@ def _check(part_folders: Sequence[PartFolder]) -> None:
             raise InputError(
                 f"has shards of {item.shards['size']} examples, "
                 f"and {first.path} of {first.shards['size']}; "
-                "give all parts the same --shard-size",
+                "all parts need shards of the same size",
                 str(item.path),
             )
 

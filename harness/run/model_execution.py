@@ -185,8 +185,7 @@ class ModelExecution(Execution):
         """Return the common size of the caption sets of systems, which is noted."""
         if self.options.part is not None:
             raise HarnessError(
-                "sizes: equal needs the captions of all examples; "
-                "run this spec without --shard"
+                "sizes: equal needs the captions of all examples; run this spec whole"
             )
         size = common_size([(system.label, *system.sizes()) for system in systems])
         if size.note:

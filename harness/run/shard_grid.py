@@ -80,13 +80,16 @@ class Part:
         index, _, count = text.partition("/")
         if not index.strip().isdecimal() or not count.strip().isdecimal():
             raise InputError(
-                f"--shard is {text!r}; expected i/N, such as 1/3", value=text
+                f"shard is {text!r}; expected i/N, such as 1/3",
+                parameter="shard",
+                value=text,
             )
         run_part = cls(int(index), int(count))
         if not 1 <= run_part.index <= run_part.count:
             raise InputError(
-                f"--shard is {text!r}; expected i from 1 to {max(1, run_part.count)} "
+                f"shard is {text!r}; expected i from 1 to {max(1, run_part.count)} "
                 "in i/N",
+                parameter="shard",
                 value=text,
             )
         return run_part
@@ -103,7 +106,7 @@ class Part:
             if all(value.isdecimal() for value in values):
                 return cls.parse(f"{int(values[0]) + 1}/{values[1]}")
         raise InputError(
-            "--shard rank needs RANK and WORLD_SIZE, "
+            "the part of this rank needs RANK and WORLD_SIZE, "
             "or SLURM_PROCID and SLURM_NTASKS, in the environment"
         )
 

@@ -79,5 +79,5 @@ class NoReferences(Sequence[Sequence[str]]):
         return HarnessError(
             "a metric reads the references of the whole task while it scores a "
             "shard, which a worker does not have: "
-            "fit them before (merge), or use --executor local"
+            "fit them before (merge), or use executor='local'"
         )

@@ -30,7 +30,7 @@ def pack_scorer(scorer: ShardScorer) -> bytes:
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise HarnessError(
             f"a metric of the run cannot be sent to another process ({error}); "
-            "use --executor local"
+            "use executor='local'"
         ) from error
 
     # pickled by itself, so that it is loaded before the scorer is read

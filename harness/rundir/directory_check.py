@@ -55,7 +55,7 @@ def check_directory(
     for name in folder.names():
         if name not in (LOCK, OUTPUTS) and not is_temporary(name):
             raise InputError(
-                "is not empty and is no run directory; give another --output", path
+                "is not empty and is no run directory; give another folder", path
             )
 
 
@@ -74,8 +74,8 @@ def _check_held_run(
     if mode not in ("fresh", "extend") and not is_same and not waits:
         raise InputError(
             f"holds another run ({_describe(previous)}); "
-            f"this one is {_describe(manifest)}. Give another --output, "
-            "--extend to keep what both share, or --fresh to replace it",
+            f"this one is {_describe(manifest)}. Give another folder, "
+            "mode='extend' to keep what both share, or mode='fresh' to replace it",
             path,
         )
 
@@ -83,8 +83,8 @@ def _check_held_run(
     if mode != "fresh" and is_same and previous.get("part") != manifest.get("part"):
         raise InputError(
             f"holds {_describe_part(previous)}, and this is "
-            f"{_describe_part(manifest)}; give another --output, "
-            "or --fresh to replace it",
+            f"{_describe_part(manifest)}; give another folder, "
+            "or mode='fresh' to replace it",
             path,
         )
 

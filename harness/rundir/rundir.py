@@ -120,7 +120,7 @@ class RunDir:
         if part_name:
             return f"it is part {part_name} of a run; join the parts with harness merge"
         if self.folder.has(MANIFEST):
-            return "the run has not finished; continue it with --resume"
+            return "the run has not finished; run its spec again to continue it"
         return "no run here"
 
     @classmethod
@@ -190,7 +190,7 @@ class RunDir:
                 raise
             # Some of its files may have been renamed: the results in the directory are
             # those of no run, and go first.
-            _log.warning("note: %s; --fresh replaces it", str(error).partition(";")[0])
+            _log.warning("note: %s; it is replaced", str(error).partition(";")[0])
             self.folder.remove(RESULTS, COMMIT, PENDING)
 
         # another process may have written it before the lock was free
@@ -199,13 +199,13 @@ class RunDir:
         remove_temporary_files(self.folder)
         self._drop_damaged_results()
 
-        # The same --fresh after a kill goes on, as it does beside another run.
+        # The same fresh run after a kill goes on, as it does beside another run.
         held = previous or {}
         is_same = all(held.get(key) == manifest.get(key) for key in ("digest", "part"))
         was_begun_afresh = held.get("fresh") is True and not self.finished
         goes_on = mode == "fresh" and is_same and was_begun_afresh
         if goes_on:
-            _log.warning("note: the interrupted --fresh run in %s goes on", self.path)
+            _log.warning("note: the interrupted fresh run in %s goes on", self.path)
 
         is_other = mode == "fresh" or held.get("digest") != manifest["digest"]
         if previous is not None and is_other and not goes_on:
@@ -232,7 +232,7 @@ class RunDir:
         if not self._waits(manifest) or self._waits_afresh != fresh:
             self.folder.remove(PENDING)
         elif fresh:
-            _log.warning("note: the interrupted --fresh run in %s goes on", self.path)
+            _log.warning("note: the interrupted fresh run in %s goes on", self.path)
 
         self._replaces = True
         self._inside = f"{PENDING}/" if fresh else ""
@@ -271,7 +271,7 @@ class RunDir:
         if "digest" in previous or mode == "fresh":
             return previous
         raise InputError(
-            "is no manifest of a run; give another --output or --fresh",
+            "is no manifest of a run; give another folder, or mode='fresh'",
             str(self.path / MANIFEST),
         )
 

@@ -65,6 +65,7 @@ def cluster_of(
         raise InputError(
             f"{role}: example '{example}' has no '{column}' in its metadata{hint}; "
             f"it has {', '.join(meta) or 'none'}",
+            parameter=role,
             value=column,
         )
     return str(meta[column])

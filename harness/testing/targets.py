@@ -171,7 +171,7 @@ def create_component(
     except HarnessError as error:
         message = error.message
         if error.parameter not in values:
-            message += f": give an instance, or --set {error.parameter}=..."
+            message += f": give an instance, or params={{'{error.parameter}': ...}}"
         raise HarnessError(message, parameter=error.parameter) from None
 
     try:
@@ -276,7 +276,7 @@ def _file_targets(path: Path, kind: str | None, params: Parameters) -> list[Targ
         raise HarnessError(
             f"{path} defines no component of "
             f"{kind or 'a kind that its methods tell'}: "
-            "give package.module:Class --kind KIND"
+            "give package.module:Class with kind='KIND'"
         )
     return [_import_target(f"{name}:{key}", kind, params, folder) for key in keys]
 
@@ -326,7 +326,7 @@ def _import_target(
     if kind is None:
         raise HarnessError(
             f"{text}: its kind is not clear from its methods; "
-            f"give --kind ({', '.join(KINDS)})"
+            f"give kind='KIND' ({', '.join(KINDS)})"
         )
 
     created = create_component(kind, component, params)

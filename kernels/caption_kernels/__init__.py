@@ -11,6 +11,7 @@ without it the extension is used where it is installed.
 :data:`engine` names the engine in use, :data:`build_hash` its sources: numbers that are
 stored under the version and this hash stay valid until the next change of a kernel.
 """
+# pyright: reportWildcardImportFromLibrary=false
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from caption_kernels.binding.engine import build_hash as build_hash
 from caption_kernels.binding.engine import engine as engine
 
 if TYPE_CHECKING or engine == "compiled":
-    from caption_kernels._compiled import *  # noqa: F403  # pyright: ignore
+    from caption_kernels._compiled import *  # noqa: F403
 else:
 
     def __getattr__(name: str) -> object:

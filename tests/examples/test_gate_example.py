@@ -135,10 +135,7 @@ def test_the_action_installs_what_is_there(root, tmp_path, package):
     ).stdout.split()
 
     assert out[:3] == ["-m", "pip", "install"]
-    folders = [
-        *(str(root / name) for name in ("kernels", "tasks", "plugins", "adapters")),
-        str(root),
-    ]
+    folders = [str(root / "kernels"), str(root)]
     assert out[3:] == (package.split() or folders)
     assert all((Path(folder) / "pyproject.toml").is_file() for folder in folders)
 

@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 GUIDED = (
     "predictions",
@@ -115,6 +116,8 @@ def main() -> None:
     """Fuzz one target with atheris, in this process."""
     import atheris
 
+    instrument: Any = getattr(atheris, "instrument_imports")
+
     parser = argparse.ArgumentParser()
     parser.add_argument("target")
     parser.add_argument("seconds", type=int)
@@ -122,7 +125,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args()
-    with atheris.instrument_imports(include=list(INSTRUMENTED)):  # pyright: ignore
+    with instrument(include=list(INSTRUMENTED)):
         from tools.fuzz import fuzz_targets  # noqa: F401
     import tempfile
 
@@ -147,7 +150,7 @@ def main() -> None:
             Current(Path(folder, "current")),
             contextlib.nullcontext(),
         )
-        with atheris.instrument_imports(include=list(INSTRUMENTED)):  # pyright: ignore
+        with instrument(include=list(INSTRUMENTED)):
             for data in seeds[:10]:  # imports what the target needs
                 worker.attempted(args.target, data)
         worker.warmed.add(args.target)

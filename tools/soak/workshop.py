@@ -150,10 +150,21 @@ class Workshop:
         arguments: Sequence[str],
         below: Path,
         fault: Fault | None = None,
-        **options: Path | str,
+        *,
+        answers: str = "none",
+        modules: Path | None = None,
+        cache: Path | None = None,
     ) -> Command:
         """Start a command in the project."""
-        return Command(arguments, self.project, below, fault, **options)  # type: ignore
+        return Command(
+            arguments,
+            self.project,
+            below,
+            fault,
+            answers=answers,
+            modules=modules,
+            cache=cache,
+        )
 
     def calls(self, verb: Verb) -> int:
         """Return the number of calls of an undisturbed command that change the file

@@ -111,7 +111,7 @@ def scoring() -> tuple[str, bytes]:
     folder = Path(spec.origin if spec and spec.origin else "").parent / "browser"
     if not (folder / "scoring.js").is_file():
         raise MissingExtra(
-            "--editable needs the WebAssembly build of caption-kernels, "
+            "editable=True needs the WebAssembly build of caption-kernels, "
             "which is not installed: make wasm in a checkout builds it"
         )
     script = (folder / "scoring.js").read_text(encoding="utf-8")

@@ -239,7 +239,7 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
             warning="No significance clusters, and no value in bold: "
             f"{len(group.systems)} systems are {count:,} pairs, more than "
             f"the {MAX_PAIRS:,} that a page compares; "
-            "--compare compares them all the same."
+            "'harness report --compare' compares them all the same."
         )
 
     pairs = [
@@ -304,7 +304,7 @@ def _postponed_note(group: Group, plan: Affordable) -> str:
     # tests of two runs are kept in neither of them
     name = group.sides[0].name
     remedy = (
-        "write the report with --compare to compute them"
+        "'harness report --compare' computes them"
         if group.several_runs
         else f"'harness report {name} --compare' computes and keeps them"
     )

@@ -177,7 +177,7 @@ class LivePage:
 
 def _page() -> bytes:
     """Return the page that shows the state; the report takes its place."""
-    jinja2 = require("jinja2", needed_by="--page")
+    jinja2 = require("jinja2", needed_by="the report page")
     folder = Path(__file__).parent
     script = assets.script_of(SCRIPTS)
     environment = jinja2.Environment(

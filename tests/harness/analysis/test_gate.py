@@ -300,7 +300,7 @@ def test_an_undefined_number_names_its_slice(folder, tmp_path, slices, place):
 def test_an_unknown_slice_names_the_nearest_column(folder):
     with pytest.raises(
         HarnessError,
-        match=r"--slice: .*no 'vidoe' in its metadata; did you mean 'video'",
+        match=r"^slice: .*no 'vidoe' in its metadata; did you mean 'video'",
     ):
         decide(folder, "bad", "good", "vidoe", rouge="0.1")
 

@@ -50,14 +50,15 @@ def test_a_folder(run, capsys):
         and "language:\n- en" in text
     )
     with pytest.raises(
-        InputError, match="^out: holds an earlier push; --overwrite replaces its files$"
+        InputError,
+        match="^out: holds an earlier push; overwrite=True replaces its files$",
     ):
         call("runs/r", "--to", "out")
     assert call("runs", "--to", "out", "--overwrite", "--without-references") == 0
 
 
 def test_mistakes(run):
-    with pytest.raises(HarnessError, match=r"^no target: give a folder \(--to DIR\)"):
+    with pytest.raises(HarnessError, match=r"^no target: give a folder \(to='DIR'\)"):
         call("runs/r")
     with pytest.raises(
         HarnessError, match="nowhere: has no manifest.json: no run here"

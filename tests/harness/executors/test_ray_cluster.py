@@ -235,9 +235,7 @@ def test_a_cluster_that_does_not_answer_is_one_line():
         InputError, match=f"no Ray cluster answers at '127.0.0.1:{port}'"
     ):
         RayCluster(ExecutorOptions("ray", 1, f"127.0.0.1:{port}"))
-    with pytest.raises(
-        HarnessError, match="--address is 'nowhere'; expected HOST:PORT"
-    ):
+    with pytest.raises(HarnessError, match="address is 'nowhere'; expected HOST:PORT"):
         RayCluster(ExecutorOptions("ray", 1, "nowhere"))
 
 

@@ -105,7 +105,7 @@ def test_a_folder_with_other_files_is_not_touched(folder, spec):
     for name, message in [
         ("other", "other: is not empty and no earlier push; give another folder"),
         ("file", "file: is a file; expected a folder for the data set"),
-        ("out", "out: holds an earlier push; --overwrite replaces its files"),
+        ("out", "out: holds an earlier push; overwrite=True replaces its files"),
         ("r", "r: is not empty and no earlier push"),
     ]:
         with pytest.raises(InputError, match=message):
@@ -196,7 +196,7 @@ def test_mistakes_are_one_line(folder, spec, monkeypatch):
     harness.evaluate(spec, output="r")
     with pytest.raises(
         HarnessError,
-        match=r"no target: give a folder \(--to DIR\) or a repository of the hub",
+        match=r"no target: give a folder \(to='DIR'\) or a repository of the hub",
     ):
         push("r")
     with pytest.raises(HarnessError, match="no run to push"):
@@ -267,9 +267,9 @@ def test_a_push_to_the_hub(spec, endpoint):
         (
             401,
             "owner/name: the hub does not know you: log in with 'hf auth login', "
-            "or set HF_TOKEN; --to DIR writes a folder",
+            "or set HF_TOKEN; to='DIR' writes a folder",
         ),
-        (403, "owner/name: the token has no permission to write there; --to DIR"),
+        (403, "owner/name: the token has no permission to write there; to='DIR'"),
         (422, "owner/name: the hub refuses: HTTP 422 "),
     ],
 )
@@ -286,6 +286,6 @@ def test_a_hub_that_cannot_be_reached(folder, spec, monkeypatch):
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(
         InputError,
-        match=r"owner/name: the hub cannot be reached \(.*\); --to DIR writes a folder",
+        match=r"owner/name: the hub cannot be reached \(.*\); to='DIR' writes a folder",
     ):
         push("r", repo="owner/name")

@@ -123,7 +123,7 @@ def test_a_directory_without_a_manifest_is_refused_and_stays_as_it_is(project):
     for mode in ("auto", "fresh"):
         with pytest.raises(
             InputError,
-            match="out: is not empty and is no run directory; give another --output",
+            match="out: is not empty and is no run directory; give another folder",
         ):
             harness.evaluate("spec.yaml", output="out", mode=mode)
     assert {

@@ -860,7 +860,7 @@ def test_a_model_that_scores_no_tokens_is_refused_by_name(project):
     ("fields", "part", "obstacle"),
     [
         ({"metrics": ["length"], "sizes": "equal"}, None, "sizes: equal"),
-        ({"metrics": ["length"]}, Part(1, 2), "--shard"),
+        ({"metrics": ["length"]}, Part(1, 2), "a part of a run"),
         ({"metrics": ["length", "perplexity"]}, None, "metrics of token scores"),
     ],
 )
@@ -876,8 +876,8 @@ def test_a_run_until_a_decision_cannot_be_combined_with_all(
         execute(plan, output=project / "r", options=Options(part=part))
     assert (
         str(caught.value)
-        == "--until grows a run example by example and cannot be combined with "
-        f"{obstacle}"
+        == "a run that ends when it has decided grows example by example and "
+        f"cannot be combined with {obstacle}"
     )
     assert not (project / "r").exists()
 
@@ -889,7 +889,7 @@ def test_sets_of_equal_size_need_all_examples(project):
         execute(plan, options=Options(part=Part(1, 2)))
     assert (
         str(caught.value) == "sizes: equal needs the captions of all examples; "
-        "run this spec without --shard"
+        "run this spec whole"
     )
 
 
@@ -926,7 +926,7 @@ def test_a_run_is_extended_on_its_data_with_its_seed(project, count, seed):
         execute(growing(count, seed=seed), output=output, mode="extend")
     assert str(caught.value).endswith(
         f"{output}: holds a run on other data or with another seed: "
-        "--extend takes the next examples of one order"
+        "mode='extend' takes the next examples of one order"
     )
     with pytest.raises(InputError, match="holds another run"):
         execute(growing(count, seed=seed), output=output)

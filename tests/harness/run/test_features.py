@@ -285,7 +285,7 @@ def test_another_process_has_the_corpus_state_and_no_references():
     for read in (len, lambda references: references[0]):
         with pytest.raises(
             HarnessError,
-            match="reads the references of the whole task .* or use --executor local",
+            match="reads the references of the whole task .* or use executor='local'",
         ):
             read(copy.references)
 

@@ -90,11 +90,11 @@ def test_mistakes(project):
             [*folders[:2], sized],
             "m",
             "sized: has shards of 1 examples, and p1 of 3; "
-            "give all parts the same --shard-size",
+            "all parts need shards of the same size",
         ),
         ([*folders[:2], Path("whole")], "m", "whole: is a whole run, not a part"),
         ([*folders[:2], Path("none")], "m", "none: no run here"),
-        (folders, "p2", "p2: is a part of the run; give another --output"),
+        (folders, "p2", "p2: is a part of the run; give another folder"),
     ):
         with pytest.raises(InputError, match=message):
             merge(chosen, Path(output))
@@ -130,14 +130,14 @@ def test_five_missing_parts_are_named(count, named):
         (
             ("1/2", "d", 4),
             ("2/2", "d", 5),
-            "has shards of 5 examples, and p1 of 4; give all parts the same "
-            "--shard-size",
+            "has shards of 5 examples, and p1 of 4; all parts need shards "
+            "of the same size",
         ),
         (
             ("1/2", "d", 5),
             ("2/2", "d", 4),
-            "has shards of 4 examples, and p1 of 5; give all parts the same "
-            "--shard-size",
+            "has shards of 4 examples, and p1 of 5; all parts need shards "
+            "of the same size",
         ),
         (("1/2",), ("1/2",), "is part 1/2, as p1 is"),
     ],

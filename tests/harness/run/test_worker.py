@@ -80,7 +80,7 @@ def test_a_metric_that_cannot_be_sent_is_named(project):
     scorer = ShardScorer([plan], FeatureCache(), SignificanceSpec(), 0, ["m"])
     with pytest.raises(
         HarnessError,
-        match=r"cannot be sent to another process .*; use --executor local",
+        match=r"cannot be sent to another process .*; use executor='local'",
     ):
         pack_scorer(scorer)
 

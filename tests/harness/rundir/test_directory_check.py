@@ -20,7 +20,7 @@ def test_the_same_run_is_continued_and_another_is_refused(tmp_path):
         with pytest.raises(
             InputError,
             match=rf"holds another run \(task t, abc\); this one is task u, {digest}\. "
-            r"Give another --output",
+            r"Give another folder",
         ):
             create(tmp_path / "r", {"task": "u", "digest": digest})
     finish(create(tmp_path / "r", OTHER, "fresh"))
@@ -34,8 +34,8 @@ def test_a_directory_of_one_part_takes_no_other_part_of_the_run(tmp_path):
         for mode in ("auto", "resume"):
             with pytest.raises(
                 InputError,
-                match=f"holds part 1/2, and this is {name}; give another --output, "
-                "or --fresh to replace it",
+                match=f"holds part 1/2, and this is {name}; give another folder, "
+                "or mode='fresh' to replace it",
             ):
                 create(tmp_path / "r", {**MANIFEST, "part": part}, mode)
     create(tmp_path / "r", {**MANIFEST, "part": "2/2"}, "fresh").close()

@@ -156,7 +156,7 @@ def test_a_fresh_run_goes_on_with_a_killed_fresh_one_and_drops_one_that_extends(
     finish(create(tmp_path))
     for killed, size, notes in (
         ("extend", None, []),
-        ("fresh", 5, [f"note: the interrupted --fresh run in {tmp_path} goes on"]),
+        ("fresh", 5, [f"note: the interrupted fresh run in {tmp_path} goes on"]),
     ):
         run = create(tmp_path, OTHER, killed)
         run.write_shards(5, examples=12)
@@ -174,9 +174,7 @@ def test_fresh_alone_names_the_interrupted_fresh_run_that_goes_on(tmp_path, capl
         create(tmp_path, mode=mode).close()
     assert not caplog.messages
     create(tmp_path, mode="fresh").close()
-    assert caplog.messages == [
-        f"note: the interrupted --fresh run in {tmp_path} goes on"
-    ]
+    assert caplog.messages == [f"note: the interrupted fresh run in {tmp_path} goes on"]
 
 
 @pytest.mark.parametrize(("killed", "manifest"), [("auto", MANIFEST), ("fresh", OTHER)])
@@ -324,7 +322,7 @@ def test_a_fresh_run_replaces_a_commit_whose_files_are_damaged(tmp_path, caplog)
         )
     assert (
         "is damaged: it is not the file that commit.json names" in caplog.text
-        and "--fresh replaces it" in caplog.text
+        and "; it is replaced" in caplog.text
     )
     finish(create(tmp_path / "r", OTHER, "fresh"))
     assert RunDir.open(tmp_path / "r").finished
@@ -463,7 +461,7 @@ def test_an_unfinished_run_is_reported(tmp_path):
     with pytest.raises(
         InputError,
         match=r"has no results\.json: the run has not finished; "
-        r"continue it with --resume",
+        r"run its spec again to continue it",
     ):
         RunDir.open(tmp_path)
     (tmp_path / "results.json").write_text("{")

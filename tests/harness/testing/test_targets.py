@@ -132,7 +132,7 @@ LINES = [
     (
         "broken_parts:Nothing",
         "broken_parts:Nothing: its kind is not clear from its methods; "
-        "give --kind (adapters, ",
+        "give --kind KIND (adapters, ",
     ),
 ]
 

@@ -73,7 +73,8 @@ def test_without_the_package_the_message_says_how_to_build_it(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(assets.importlib.util, "find_spec", lambda name: spec)
     with pytest.raises(
-        MissingExtra, match="--editable needs the WebAssembly build of caption-kernels"
+        MissingExtra,
+        match="editable=True needs the WebAssembly build of caption-kernels",
     ):
         assets.scoring()
 

@@ -170,10 +170,10 @@ def test_captions_with_markup_scripts_and_other_scripts_are_texts(
         "",
         "<!--",
     ]
+    first = "example.references[k % 2] + "
+    assert first in code
     (project / "mine_parts.py").write_text(
-        code.replace(
-            "yield Generation(tuple(", f"yield Generation(tuple({texts!r}) or tuple("
-        )
+        code.replace(f"tuple({first}", f"tuple({texts!r}) or tuple({first}")
     )
     file = page.write([finished("hostile")])
     dialogs: list[str] = []

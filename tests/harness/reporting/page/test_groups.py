@@ -156,7 +156,10 @@ def test_two_runs_are_compared_across(finished):
         "0",
         "1",
     }
-    assert "write the report with --compare" in clusters_of(runs, budget=0).warning
+    assert (
+        "'harness report --compare' computes them"
+        in clusters_of(runs, budget=0).warning
+    )
 
 
 def test_more_pairs_than_a_page_compares_have_a_warning_in_place_of_tests(
@@ -169,7 +172,7 @@ def test_more_pairs_than_a_page_compares_have_a_warning_in_place_of_tests(
     assert clusters.warning == (
         "No significance clusters, and no value in bold: 4 systems are 6 pairs, "
         "more than the 5 that a page compares; "
-        "--compare compares them all the same."
+        "'harness report --compare' compares them all the same."
     )
     assert len(clusters_of(systems, budget=None).comparisons) == 6
     monkeypatch.setattr(groups, "MAX_PAIRS", 6)
