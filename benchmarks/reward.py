@@ -62,14 +62,14 @@ ATTACKED = 300
 """Images of the table of attacks."""
 
 
-def rate_of(step: Callable[[slice], object], units: int) -> float:
+def rate_of(step: Callable[[slice], object], images: int, units: int) -> float:
     """Return units per CPU second of a function of the images of a step, over all
     steps; ``units`` per image.
     """
     start = time.process_time()
-    for first in range(0, IMAGES, STEP):
-        step(slice(first, first + STEP))
-    return units * IMAGES / (time.process_time() - start)
+    for first in range(0, images, STEP):
+        step(slice(first, min(first + STEP, images)))
+    return units * images / (time.process_time() - start)
 
 
 def scst_rate(ids: np.ndarray, words: list[str], references: list[list[str]]) -> float:
@@ -90,7 +90,7 @@ def scst_rate(ids: np.ndarray, words: list[str], references: list[list[str]]) ->
         scorer.ref_len = float(np.log(len(references)))
         return scorer.compute_cider()
 
-    return rate_of(step, 1)
+    return rate_of(step, len(references), 1)
 
 
 def token_array(texts: list[list[str]], words: list[str]) -> np.ndarray:
@@ -117,15 +117,17 @@ def reward_rate(
     """Return units per CPU second of the groups of a reward,
     whose references have been met before the captions.
     """
-    names = [str(image) for image in range(IMAGES)]
+    names = [str(image) for image in range(len(references))]
     reward = harness.reward(metric, dict(zip(names, references)), **options)
-    for first in range(0, IMAGES, STEP):
+    for first in range(0, len(references), STEP):
         images = slice(first, first + STEP)
         reward.group(
             names[images], [[texts[0]] * GROUP for texts in references[images]]
         )
     return rate_of(
-        lambda images: reward.group(names[images], candidates[images]), units
+        lambda images: reward.group(names[images], candidates[images]),
+        len(references),
+        units,
     )
 
 
@@ -145,15 +147,15 @@ def list_rate(
             bootstrap=0,
         )
 
-    return rate_of(step, GROUP)
+    return rate_of(step, len(references), GROUP)
 
 
 def report_speed() -> bool:
     """Print rates and ratios; return True when the goals are met."""
     tokenizer = Tokenizer()
-    references = captions.references()[:IMAGES]
-    tokenised = [tokenizer.tokenize(texts) for texts in references]
     groups = [texts[:GROUP] for texts in captions.sampled_candidates()[:IMAGES]]
+    references = captions.references()[: len(groups)]
+    tokenised = [tokenizer.tokenize(texts) for texts in references]
     token_texts = [tokenizer.tokenize(texts) for texts in groups]
 
     words = [

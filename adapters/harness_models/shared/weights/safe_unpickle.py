@@ -12,10 +12,14 @@ import pickletools
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import numpy as np
-
 from harness.errors import InputError
 from harness.files.streams import readable
+from harness_models.shared.weights.pickled_arrays import (
+    PickledType,
+    make_empty,
+    make_from_buffer,
+    make_scalar,
+)
 
 _PLAIN = frozenset(
     [
@@ -26,13 +30,9 @@ _PLAIN = frozenset(
         "tuple",
         "int",
         "float",
-        "str",
-        "bytes",
-        "bytearray",
         "bool",
         "complex",
         "slice",
-        "range",
     ]
 )
 """Builtins that hold plain data."""
@@ -51,7 +51,8 @@ _STORAGES = {
         "Bool",
     )
 }
-_CORE: Any = np._core if hasattr(np, "_core") else np.core  # type: ignore[attr-defined]
+MAX_RANGE = 1 << 20
+"""Numbers of a ``range``; a few bytes of a file could ask for any number of them."""
 
 
 def load_plain_pickle(path: str | Path) -> Any:
@@ -102,6 +103,7 @@ class _Plain(pickle.Unpickler):
             return getattr(__import__("builtins"), name)
         if module.split(".")[0] == "torch":
             return self._torch(module, name)
+        module = module.replace("__builtin__", "builtins", 1)
         # the name since numpy 2
         plain_module = module.replace("numpy.core", "numpy._core", 1)
         if (plain_module, name) not in _ALLOWED:
@@ -137,15 +139,54 @@ def _latin1(text: str, encoding: str = "latin1") -> bytes:
     return text.encode("latin1")
 
 
+def _text(content: object = "", *encoding: str) -> str:
+    """Return ``str(content)`` of a text or of bytes; lists that hold each other would
+    ask for any number of characters.
+    """
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, bytes):
+        raise _Refused(f"builtins.str of {type(content).__name__}")
+    return str(content, *encoding)
+
+
+def _bytes(content: object = b"", *encoding: str) -> bytes:
+    """Return ``bytes(content)`` of a text or of bytes; a number would ask for as much
+    memory.
+    """
+    if isinstance(content, str):
+        return content.encode(*encoding)
+    if not isinstance(content, bytes | bytearray | list):
+        raise _Refused(f"builtins.bytes of {type(content).__name__}")
+    return bytes(content)
+
+
+def _bytearray(*arguments: Any) -> bytearray:
+    """Return ``bytearray(...)`` of a text or of bytes."""
+    return bytearray(_bytes(*arguments))
+
+
+def _range(*ends: int) -> range:
+    """Return ``range(...)`` of at most :data:`MAX_RANGE` numbers."""
+    numbers = range(*ends)
+    if len(numbers) > MAX_RANGE:
+        raise _Refused(f"{numbers!r:.60}")
+    return numbers
+
+
 _ALLOWED: dict[tuple[str, str], Any] = {
     ("collections", "OrderedDict"): collections.OrderedDict,
     ("collections", "defaultdict"): collections.defaultdict,
     ("_codecs", "encode"): _latin1,
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
-    ("numpy._core.multiarray", "_reconstruct"): _CORE.multiarray._reconstruct,
-    ("numpy._core.multiarray", "scalar"): _CORE.multiarray.scalar,
-    ("numpy._core.numeric", "_frombuffer"): _CORE.numeric._frombuffer,
+    ("builtins", "str"): _text,
+    ("builtins", "bytes"): _bytes,
+    ("builtins", "bytearray"): _bytearray,
+    ("builtins", "range"): _range,
+    ("numpy", "ndarray"): "numpy.ndarray",  # a name alone, which nothing can call
+    ("numpy", "dtype"): PickledType,
+    ("numpy._core.multiarray", "_reconstruct"): make_empty,
+    ("numpy._core.multiarray", "scalar"): make_scalar,
+    ("numpy._core.numeric", "_frombuffer"): make_from_buffer,
 }
 """Objects of the standard library and of numpy that a pickle may name,
 by module and name.
