@@ -116,9 +116,10 @@ def read_codes(path: Path, name: str) -> tuple[list[str], np.ndarray]:
         require_values(table)
         # Row groups have dictionaries of their own.
         coded: Arrow = table.column(name).unify_dictionaries().combine_chunks()
+        texts = cast("list[str]", coded.dictionary.to_pylist())
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
-    return cast("list[str]", coded.dictionary.to_pylist()), np.asarray(coded.indices)
+    return texts, np.asarray(coded.indices)
 
 
 def read_table(path: Path) -> Arrow:
@@ -128,7 +129,9 @@ def read_table(path: Path) -> Arrow:
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         with open_run_file(path) as file:
-            return parquet.ParquetFile(file).read(use_threads=False)
+            table = parquet.ParquetFile(file).read(use_threads=False)
+        table.validate(full=True)  # texts that are no UTF-8
+        return table
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, TypeVar, cast
+from typing import ClassVar, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -86,6 +86,20 @@ class Provenance:
         (:class:`harness.contracts.Reading`, without captions).
         """
         return list(cast("list[JsonObject]", self.content.get("readings") or []))
+
+    @property
+    def local_code(self) -> list[JsonObject]:
+        """Registries of working directories whose code was used: ``registry``,
+        ``provider``, and ``modules`` (name -> hash).
+        """
+        return list(cast("list[JsonObject]", self.content.get("local_code") or []))
+
+    @property
+    def stopped(self) -> JsonObject:
+        """How a run with conditions ended: ``examples``, ``of``, ``level`` and
+        ``conditions``; empty for others.
+        """
+        return cast("JsonObject", self.content.get("stopped") or {})
 
     @property
     def variant(self) -> str:
@@ -202,10 +216,60 @@ class _Data(BaseModel):
     references: list[int] = []
 
 
+_Number = float | Literal["inf", "-inf"] | None
+"""A number as JSON of a run has it: infinities are texts, and NaN is null."""
+
+
 class _StoredPath(BaseModel):
     at: list[str | int]
     content: str
     given: str
+
+
+class _Reading(BaseModel):
+    path: str = ""
+    role: str = ""
+    form: str = ""
+    id: str | None = None
+    columns: list[str] = []
+    items: int
+    texts: int
+    left_out: dict[str, int] = {}
+    other_ids: list[str] = []
+    other_columns: list[str] = []
+    remarks: list[str] = []
+
+
+class _LocalCode(BaseModel):
+    registry: str
+    provider: str
+    modules: dict[str, str] = {}
+
+
+class _Look(BaseModel):
+    n: int
+    difference: _Number
+    low: _Number
+    high: _Number
+
+
+class _Sequence(BaseModel):
+    systems: str
+    path: list[_Look]
+
+
+class _Condition(BaseModel):
+    condition: str
+    verdict: str
+    waits: list[str] = []
+    sequences: list[_Sequence]
+
+
+class _Stopped(BaseModel):
+    examples: int
+    of: int
+    level: float
+    conditions: list[_Condition]
 
 
 class _Manifest(BaseModel):
@@ -221,6 +285,9 @@ class _Manifest(BaseModel):
     versions: dict[str, str] = {}
     plugins: list[Values] = []
     paths: list[_StoredPath] = []
+    readings: list[_Reading] = []
+    local_code: list[_LocalCode] = []
+    stopped: _Stopped | None = None
 
 
 def check_manifest(content: JsonObject, path: Path) -> None:

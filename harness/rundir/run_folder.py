@@ -317,6 +317,11 @@ class RunFolder:
             except OSError as error:
                 if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
                     raise self._refusal(name) from None
+                # names come from files of the run, which may be of somebody else
+                if error.errno == errno.ENAMETOOLONG:
+                    raise FileNotFoundError(
+                        errno.ENOENT, os.strerror(errno.ENOENT), f"{name:.80}..."
+                    ) from None
                 raise
 
         # The file that is open is looked at, not its name, which may have changed.

@@ -21,7 +21,7 @@ def stopping(run: Run) -> list[Chart]:
     """Return the chart of the sequences; an empty list for a run that had no
     conditions.
     """
-    stopped = cast("Mapping[str, Any]", run.provenance.content.get("stopped") or {})
+    stopped = cast("Mapping[str, Any]", run.provenance.stopped)
     lines: list[Values] = []
     for item in stopped.get("conditions", ()):
         for path in item["sequences"]:

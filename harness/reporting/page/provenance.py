@@ -75,10 +75,9 @@ def listings(run: Run) -> list[Table]:
         (m.label, m.name, _json(m.params), m.signature) for m in run.provenance.metrics
     ]
     versions = cast("Mapping[str, object]", content.get("versions") or {})
-    local = cast("Sequence[Mapping[str, object]]", content.get("local_code") or ())
     local_rows = [
         (str(x.get("registry")), str(x.get("provider")), _json(x.get("modules")))
-        for x in local
+        for x in run.provenance.local_code
     ]
 
     tables: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -151,3 +152,12 @@ def test_missing_values_of_whole_columns_are_damage(tmp_path):
             InputError, match=r"is damaged \(column '(text|lists)' has missing values\)"
         ):
             read()
+
+
+def test_texts_that_are_no_utf8_are_damage(tmp_path):
+    file = tmp_path / "t.parquet"
+    texts = pa.array([b"a", b"\xe8b"]).cast(pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"model": texts}), file)
+    for read in (read_table, lambda path: read_codes(path, "model")):
+        with pytest.raises(InputError, match="is damaged"):
+            read(file)

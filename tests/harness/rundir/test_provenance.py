@@ -201,3 +201,37 @@ def test_the_run_of_an_adapter_that_describes_itself_is_written(tmp_path):
     assert json.loads((tmp_path / "out/manifest.json").read_text())["models"][0][
         "source"
     ]["corpus"]
+
+
+LOOK = {"n": 2, "difference": 0.1, "low": "-inf", "high": None}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "found"),
+    [
+        ("readings", [[False]], "readings.0"),
+        ("readings", [{"items": 1}], "readings.0.texts"),
+        ("readings", [{"items": 1, "texts": 1, "left_out": []}], "left_out"),
+        ("local_code", [{"registry": 1, "provider": "p"}], "local_code.0.registry"),
+        ("stopped", {"examples": 1, "of": 2, "level": 0.1}, "stopped.conditions"),
+        (
+            "stopped",
+            {
+                "examples": 1,
+                "of": 2,
+                "level": 0.1,
+                "conditions": [
+                    {
+                        "condition": "c",
+                        "verdict": "v",
+                        "sequences": [{"systems": "s", "path": [LOOK | {"n": "many"}]}],
+                    }
+                ],
+            },
+            "path.0.n",
+        ),
+    ],
+)
+def test_lists_of_a_manifest_have_their_shape(key, value, found):
+    with pytest.raises(InputError, match=found):
+        check_manifest({**MANIFEST, key: value}, Path("r/manifest.json"))

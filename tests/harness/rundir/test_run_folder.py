@@ -340,3 +340,11 @@ def test_a_full_disk_names_the_file_and_not_its_temporary_name(
     with pytest.raises(OSError, match="No space left on device") as raised:
         RunFolder(tmp_path).write("results.json", b"x")
     assert raised.value.filename == str(tmp_path / "results.json")
+
+
+def test_a_name_that_no_file_can_have_is_no_file(tmp_path):
+    """Names of statistics come from results.json, which may be of somebody else."""
+    folder = RunFolder(tmp_path)
+    assert not folder.has("x" * 500 + ".npz")
+    with pytest.raises(FileNotFoundError):
+        folder.read("x" * 500)
