@@ -96,7 +96,7 @@ browser:
 	@command -v chromium >/dev/null || test -z "$(CI)" || (echo "installing chromium"; apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
 
 # Libraries of the report page: the versions of package.json, checked against package-lock.json, bundled with their licences (needs node).
-VENDOR := harness/reporting/page/vendor
+VENDOR := harness/page/vendor
 vendor:
 	@cd $(VENDOR) && npm ci --no-audit --no-fund --silent && node build.mjs
 	@cat $(VENDOR)/SHA256SUMS

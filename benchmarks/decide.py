@@ -57,13 +57,13 @@ from benchmarks.captions import CAPTIONERS, data_folder, read_json_lines, refere
 from benchmarks.decide_data import GRADES, METRICS, Addends, load
 from benchmarks.decide_sequences import check_evidence, is_alarm, running_log_e
 from benchmarks.promises.sequences import find_paths
+from harness.decisions.statistics.bounded_mean import BoundedMean
+from harness.decisions.statistics.one_sided import SkewedMean
+from harness.decisions.statistics.paired_shares import PairedShares
 from harness.registry.display_names import display_name
 from harness.run.sequences import metric_looks
 from harness.run.stopping import BATCH, batches
 from harness.stats.anytime import FIRST_LOOK, LEVEL
-from harness.stats.bounded_mean import BoundedMean
-from harness.stats.one_sided import SkewedMean
-from harness.stats.paired_shares import PairedShares
 from harness.stats.seeds import derive
 
 NULLS = {"swapped": 0.0, "skewed": 0.05, "rare": 0.005}

@@ -28,9 +28,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from benchmarks.captions import CAPTIONERS, REFERENCES, data_folder, read_json_lines
-from harness.analysis.difference_power import Pilot, relative_error
 from harness.analysis.paired_family import PairedMetric, SystemData, paired_tests
 from harness.contracts import CaptionSet, Metric
+from harness.decisions.power.difference_power import Pilot, relative_error
 from harness.registry import current
 from harness.run.score import score_sets
 from harness.stats.draws import DrawFamily
@@ -144,7 +144,7 @@ def cells() -> list[Cell]:
 
 def pilot_of(metric: str, item: PairedMetric, ci95: tuple[float, float]) -> Pilot:
     """Return the pilot of two systems as
-    :func:`harness.analysis.difference_power.pilots` does.
+    :func:`harness.decisions.power.difference_power.pilots` does.
     """
     gaps = item.a.scores - item.b.scores
     return Pilot(

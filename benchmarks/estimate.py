@@ -29,9 +29,9 @@ import numpy as np
 
 from benchmarks.captions import data_folder, read_json_lines
 from harness.contracts import CaptionSet
+from harness.decisions.statistics.prediction_powered import powered_mean
 from harness.registry import current
 from harness.run.score import score_sets
-from harness.stats.prediction_powered import powered_mean
 
 SHARES = (0.1, 0.2, 0.5)
 DESIGNS = ("random", "strata", "weights", "clusters", "finite")

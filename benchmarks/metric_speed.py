@@ -6,7 +6,7 @@ alone, for the page of metrics of the gallery.
 Captions are those of the shipped sample with a number behind each, so that none occurs
 twice, with two references. A metric is created and used once before it is timed.
 Processor time, in place of time on the clock, does not depend on what else the machine
-does. With ``--write`` the result is ``harness/reporting/metric_speed.json``, with the
+does. With ``--write`` the result is ``harness/judgments/metric_speed.json``, with the
 machine; times of two machines do not compare.
 """
 
@@ -22,7 +22,7 @@ from pathlib import Path
 import harness
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULT = ROOT / "harness" / "reporting" / "metric_speed.json"
+RESULT = ROOT / "harness" / "judgments" / "metric_speed.json"
 
 
 def measure(name: str, count: int) -> float:

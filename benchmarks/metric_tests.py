@@ -49,7 +49,7 @@ from benchmarks.metric_exchanges import (
     leave_out_items,
 )
 from harness import api
-from harness.analysis.difference_power import pilots
+from harness.decisions.power.difference_power import pilots
 from harness.judgments.plan import JudgmentPlan
 from harness.judgments.rated_agreement import CORRELATIONS
 from harness.judgments.scoring import score_metrics

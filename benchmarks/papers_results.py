@@ -44,9 +44,9 @@ from benchmarks.papers_rule import (
 from caption_kernels.batches import ngram
 from harness import api
 from harness.contracts import CaptionSet
-from harness.judgments.task_kinds import execute_tasks
 from harness.reporting.views import split_quantity
 from harness.run.finished import Run
+from harness.run.tasks import execute_tasks
 from harness.rundir.records import lookup
 from harness.spec.published import PublishedTable
 from harness_metrics.tokenisers.text_rows import TextRows

@@ -25,12 +25,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harness.analysis.power import PowerTarget, estimate
-from harness.analysis.power_fit import AXES, FormError, SizeTrials, terms
-from harness.analysis.power_model import Extrapolation
-from harness.analysis.power_rules import RULES, Composition
-from harness.analysis.power_trials import PilotTrials, TrialOptions
 from harness.contracts import CaptionSet
+from harness.decisions.power.fit import AXES, FormError, SizeTrials, terms
+from harness.decisions.power.model import Extrapolation
+from harness.decisions.power.power import PowerTarget, estimate
+from harness.decisions.power.rules import RULES, Composition
+from harness.decisions.power.trials import PilotTrials, TrialOptions
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
 
 METRICS = [

@@ -13,8 +13,8 @@ from typing import Any
 
 from benchmarks.pregen_choice import choices
 from harness import api
-from harness.analysis.column_table import from_records
-from harness.analysis.correlate import Study, choose, study
+from harness.decisions.correlate.column_table import from_records
+from harness.decisions.correlate.correlate import Study, choose, study
 from harness.run.finished import Run
 
 Table = dict[str, Any]

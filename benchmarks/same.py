@@ -39,10 +39,10 @@ from scipy.stats import binomtest, ttest_ind
 
 from benchmarks.papers_results import write_results
 from benchmarks.papers_rule import RESULTS
-from harness.analysis.answer_kernels import TOKEN, Answers
-from harness.analysis.same_sources import Prompt
-from harness.analysis.same_statistics import Settings, evaluate
-from harness.analysis.same_until import follow
+from harness.decisions.same.answer_kernels import TOKEN, Answers
+from harness.decisions.same.sources import Prompt
+from harness.decisions.same.statistics import Settings, evaluate
+from harness.decisions.same.until import follow
 from harness.stats.stratified_test import strata_of
 
 PROMPTS = 25

@@ -17,12 +17,12 @@ from typing import Any
 from benchmarks.papers_results import p_values
 from benchmarks.papers_rule import AGGREGATIONS
 from harness import api
-from harness.analysis.answer_kernels import KERNELS
 from harness.analysis.compare import compare, compare_pairs
 from harness.analysis.pairs import ComparedRun, pairs
-from harness.analysis.same import compare_sources
-from harness.analysis.same_run import sources_of_run
 from harness.contracts import Decoding
+from harness.decisions.same.answer_kernels import KERNELS
+from harness.decisions.same.run import sources_of_run
+from harness.decisions.same.same import compare_sources
 from harness.run.finished import Run
 from harness.rundir.records import lookup
 from harness.rundir.samples import System

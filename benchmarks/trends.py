@@ -36,7 +36,7 @@ from benchmarks.papers_results import INDEX, task_runs, write_results
 from benchmarks.papers_rule import RESULTS
 from harness import api
 from harness.files.user_path import cache_folder
-from harness.judgments.task_kinds import execute_tasks
+from harness.run.tasks import execute_tasks
 from harness.rundir.records import lookup
 
 Table = dict[str, Any]

@@ -12,21 +12,21 @@ import importlib
 __version__ = "0.1.0"
 _MODULES = {
     "harness.analysis.compare": "compare",
-    "harness.analysis.correlate": "correlate",
-    "harness.analysis.estimate": "estimate label_plan",
-    "harness.analysis.power": "power",
+    "harness.decisions.correlate.correlate": "correlate",
+    "harness.decisions.estimate": "estimate label_plan",
+    "harness.decisions.power.power": "power",
     "harness.api": "MetricResult evaluate metric score",
     "harness.errors": "HarnessError",
-    "harness.judgments.task_kinds": "rescore",
+    "harness.run.tasks": "rescore",
     "harness.registry.function_plugins": (
         "distance_function embedding_function metric_function"
     ),
     "harness.registry.hooks": "hookimpl",
     "harness.reporting.foreign_files": "export",
-    "harness.reporting.notebook": "as_chart as_html",
-    "harness.reporting.report": "report",
+    "harness.page.notebook": "as_chart as_html",
+    "harness.page.report": "report",
     "harness.run.finished": "Run",
-    "harness.run.rewards": "reward",
+    "harness.decisions.rewards.rewards": "reward",
     "harness.spec.models": "Spec",
 }
 """Module -> its names that are names of the package."""

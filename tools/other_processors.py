@@ -12,17 +12,15 @@ another processor would. What this processor cannot run is left out, with one li
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 # numpy publishes no other way to ask what a processor has
-_numpy_core: Any = getattr(np, "_core")._multiarray_umath
+_numpy_core = importlib.import_module("numpy._core._multiarray_umath")
 FEATURES: dict[str, bool] = _numpy_core.__cpu_features__
 DISPATCHED: list[str] = _numpy_core.__cpu_dispatch__
 AVX512 = ("AVX512", "X86_V4")

@@ -26,8 +26,8 @@ from benchmarks.promises.populations import (
     few_changed,
 )
 from benchmarks.promises.promise import Cell, Promise
-from harness.stats.bounded_labels import bounded_labels_interval
-from harness.stats.prediction_powered import powered_mean
+from harness.decisions.statistics.bounded_labels import bounded_labels_interval
+from harness.decisions.statistics.prediction_powered import powered_mean
 from harness.stats.quantiles import normal_quantile
 
 EXAMPLES = 400

@@ -18,10 +18,10 @@ from benchmarks.promises.populations import (
     unseen_populations,
 )
 from benchmarks.promises.promise import Cell, Promise
-from harness.stats.bounded_mean import BoundedMean
-from harness.stats.one_sided import SkewedMean
-from harness.stats.paired_shares import PairedShares
-from harness.stats.sample_size import LEVEL
+from harness.decisions.statistics.bounded_mean import BoundedMean
+from harness.decisions.statistics.one_sided import SkewedMean
+from harness.decisions.statistics.paired_shares import PairedShares
+from harness.decisions.statistics.sample_size import LEVEL
 
 SIZES = (10, 20, 50, 100, 200, 500)
 """Numbers of examples, or of clusters."""

@@ -16,11 +16,11 @@ from functools import cache, partial
 import numpy as np
 
 from benchmarks.promises.promise import Cell, Promise
-from harness.analysis.same import resolve
-from harness.analysis.same_effects import Effect, held_out_accuracy
-from harness.analysis.same_level import NightSeries
-from harness.analysis.same_sources import Prompt
-from harness.analysis.same_statistics import Settings, evaluate
+from harness.decisions.same.effects import Effect, held_out_accuracy
+from harness.decisions.same.level import NightSeries
+from harness.decisions.same.same import resolve
+from harness.decisions.same.sources import Prompt
+from harness.decisions.same.statistics import Settings, evaluate
 from harness.stats.stratified_test import adaptive_p
 
 WORDS = [f"word{k}" for k in range(60)]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.run.reward_object import Reward
+from harness.decisions.rewards.reward_object import Reward
 
 
 def verl_score(reward: Reward) -> Callable[..., float]:

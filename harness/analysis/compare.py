@@ -22,7 +22,6 @@ from harness.analysis.comparison_rows import (
 )
 from harness.analysis.comparisons import Comparison, Comparisons, finite, with_verdict
 from harness.analysis.equalised_sets import SUBSETS, equalised_tests
-from harness.analysis.metric_comparisons import metric_comparisons
 from harness.analysis.paired_family import paired_tests
 from harness.analysis.pairs import (
     ComparedRun,
@@ -37,6 +36,7 @@ from harness.analysis.score_declarations import Bounds, DeclaredScores, declare_
 from harness.analysis.score_logs import ScoreLog
 from harness.analysis.stored_comparisons import StoredComparisons
 from harness.errors import HarnessError
+from harness.judgments.metric_comparisons import metric_comparisons
 from harness.registry.catalogue import spelling
 from harness.registry.display_names import labels_by_spelling
 from harness.run.finished import Run

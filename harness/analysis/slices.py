@@ -18,11 +18,11 @@ from harness.analysis.compare import DRAWS, adjusted, row_name, select_metrics
 from harness.analysis.comparison_frame import Frame
 from harness.analysis.comparison_rows import comparison_row, row_without_verdict
 from harness.analysis.comparisons import Comparison
-from harness.analysis.gate_examples import restrict
 from harness.analysis.paired_family import PairedMetric, SystemData, paired_tests
 from harness.analysis.pairs import ComparedRun, Pair, pairs, pairs_against
 from harness.analysis.stored_comparisons import StoredComparisons
 from harness.contracts import Parameters
+from harness.decisions.gate.examples import restrict
 from harness.run.finished import Run
 from harness.run.progress import bar
 from harness.rundir.slices import Slice, find_slices

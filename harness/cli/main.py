@@ -45,7 +45,7 @@ VERBS = {
         "harness.cli.score",
         "score a file of candidates against a file of references",
     ),
-    "report": ("harness.cli.report", "write an HTML page of one or several runs"),
+    "report": ("harness.page.cli.report", "write an HTML page of one or several runs"),
     "compare": (
         "harness.cli.compare",
         "compare models by paired tests, in one run or between two",
@@ -65,28 +65,28 @@ VERBS = {
         "print the card of a component: description and parameters",
     ),
     "gate": (
-        "harness.cli.gate",
+        "harness.decisions.cli.gate",
         "pass or fail a new version against a baseline, for continuous integration",
     ),
     "same": (
-        "harness.cli.same",
+        "harness.decisions.cli.same",
         "test whether two sources write the same distribution of answers",
     ),
     "power": (
-        "harness.cli.power",
+        "harness.decisions.cli.power",
         "estimate the numbers of candidates and references that reach a given p, "
         "from a pilot run",
     ),
     "estimate": (
-        "harness.cli.estimate",
+        "harness.decisions.cli.estimate",
         "estimate mean human scores from few labels and a metric or judge",
     ),
     "label-plan": (
-        "harness.cli.label_plan",
+        "harness.decisions.cli.label_plan",
         "choose the examples whose captions people label, with their probabilities",
     ),
     "correlate": (
-        "harness.cli.correlate",
+        "harness.decisions.cli.correlate",
         "correlate two groups of metrics over runs or a table",
     ),
     "rescore": ("harness.cli.rescore", "add metrics to a finished run"),
@@ -106,9 +106,12 @@ VERBS = {
         "harness.cli.warm",
         "build dictionaries and load models now, so that later runs start at once",
     ),
-    "check": ("harness.cli.check", "check a plugin against the contract of its kind"),
+    "check": (
+        "harness.testing.cli.check",
+        "check a plugin against the contract of its kind",
+    ),
     "new-plugin": (
-        "harness.cli.new_plugin",
+        "harness.testing.cli.new_plugin",
         "write the package of a new plugin, with a test of its contract",
     ),
     "schema": ("harness.cli.schema", "print the JSON Schema of a spec, for editors"),

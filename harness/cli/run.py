@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
         raise HarnessError(
             "--page shows a whole run, --shard computes a part; leave one of them out"
         )
-    from harness.reporting.page.live import LivePage
+    from harness.page.live import LivePage
     from harness.run.estimates import Watch
 
     watch = Watch()
@@ -228,7 +228,7 @@ def _print_json(runs: Sequence[Run]) -> None:
     }
     if any(item.provenance.spec.get("same") for item in runs):
         # loads the test, which other runs do not need
-        from harness.analysis.same_run import check_run
+        from harness.decisions.same.run import check_run
 
         tests = [result for item in runs for result in check_run(item)]
         values["same"] = [asdict(result) for result in tests]

@@ -24,8 +24,8 @@ from harness.errors import HarnessError, InputError, counted
 from harness.files.yaml_source import Located
 
 if TYPE_CHECKING:
-    from harness.judgments.task_kinds import TaskPlan
     from harness.run.metric_plan import Plan
+    from harness.run.tasks import TaskPlan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

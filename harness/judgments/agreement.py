@@ -4,12 +4,12 @@ weights.
 
 from __future__ import annotations
 
+from harness.judgments.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS
 from harness.judgments.metric_scores import COUNTS, Agreement, MetricScores, mean_of
 from harness.judgments.pair_credit import PairCredit
 from harness.judgments.rated_agreement import agree_on_ratings
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
 from harness.judgments.system_agreement import system_agreement
-from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS
 
 
 def agreements(

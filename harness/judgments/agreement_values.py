@@ -14,9 +14,9 @@ from harness.judgments.coverage import (
     interval_of_resamples,
     is_constant,
 )
+from harness.judgments.judgment_models import PAIR_STATISTICS
 from harness.judgments.metric_scores import Agreement
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
-from harness.spec.judgment_models import PAIR_STATISTICS
 from harness.stats import bootstrap
 from harness.stats.quantiles import wilson_interval
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from harness.contracts import Values
 from harness.errors import InputError
+from harness.judgments.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.pair_credit import PairCredit
 from harness.judgments.rated_agreement import (
@@ -29,7 +30,6 @@ from harness.judgments.system_agreement import (
     system_names,
     system_positions,
 )
-from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS
 from harness.stats import jackknife
 from harness.stats.correlation import across_systems
 from harness.stats.metric_tests import (

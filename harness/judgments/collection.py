@@ -17,8 +17,8 @@ from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
 from harness.judgments.column_layout import gather_columns
 from harness.judgments.fields import column, is_marked, lookup, rows, same
+from harness.judgments.judgment_models import JudgmentSource, ReferenceTable
 from harness.judgments.mt_metrics_eval import is_segment_file, read_segments
-from harness.spec.judgment_models import JudgmentSource, ReferenceTable
 
 ITEM_COLUMNS = (
     "id",

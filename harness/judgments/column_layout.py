@@ -10,7 +10,7 @@ from harness.files.records import Record, kind
 from harness.files.strict_json import decode_json
 from harness.files.yaml_source import YamlValue
 from harness.judgments.fields import column, lookup
-from harness.spec.judgment_models import JudgmentColumns
+from harness.judgments.judgment_models import JudgmentColumns
 
 
 def gather_columns(record: Record, columns: JudgmentColumns) -> Record:

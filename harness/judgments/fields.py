@@ -13,7 +13,7 @@ from harness.files.dataset_source import DatasetSource
 from harness.files.record_files import read_records
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
-from harness.spec.judgment_models import HuggingFaceSource
+from harness.judgments.judgment_models import HuggingFaceSource
 
 _WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 """Word -> its number as a rating or a mark."""

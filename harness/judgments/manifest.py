@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from harness import __version__
 from harness.contracts import Judgments
+from harness.judgments.judgment_models import PAIR_STATISTICS
 from harness.judgments.plan import JudgmentPlan
 from harness.judgments.rows import distinct_captions
 from harness.judgments.source_files import source_fingerprint
 from harness.registry.manifest_schema import PluginFailure
 from harness.run.provenance import manifest_of
 from harness.rundir.format import JsonObject
-from harness.spec.judgment_models import PAIR_STATISTICS
 
 
 def manifest(

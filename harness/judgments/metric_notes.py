@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from harness.contracts import Judgments
 from harness.judgments.between_metrics import MetricTests
-from harness.judgments.metric_scores import UNEQUAL
-from harness.judgments.result_records import JudgedMetric
-from harness.spec.judgment_models import (
+from harness.judgments.judgment_models import (
     PAIR_STATISTICS,
     SYSTEM_STATISTICS,
     JudgmentSpec,
 )
+from harness.judgments.metric_scores import UNEQUAL
+from harness.judgments.result_records import JudgedMetric
 
 
 def note_on_single_captions(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from harness.contracts import Judgments, Parameters
 from harness.errors import InputError
-from harness.spec.judgment_models import Own, ReferencePolicy
+from harness.judgments.judgment_models import Own, ReferencePolicy
 
 
 def list_removed_references(

@@ -11,6 +11,11 @@ from harness.contracts import Example, Judgments, Values
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.files.media import check_media
 from harness.files.yaml_source import Located
+from harness.judgments.judgment_models import (
+    PAIR_STATISTICS,
+    SYSTEM_STATISTICS,
+    JudgmentSpec,
+)
 from harness.judgments.reference_policy import ScoringSets, scoring_sets
 from harness.judgments.rows import JudgmentRows
 from harness.judgments.source_files import missing_files, read_judgments
@@ -18,11 +23,6 @@ from harness.judgments.system_agreement import system_names
 from harness.run.metric_plan import MetricPlan
 from harness.run.planned_components import planned_metrics
 from harness.run.resources import check_sets
-from harness.spec.judgment_models import (
-    PAIR_STATISTICS,
-    SYSTEM_STATISTICS,
-    JudgmentSpec,
-)
 from harness.spec.loading import LoadedJudgments
 
 KIND = "judgments"

@@ -13,7 +13,7 @@ from harness.errors import InputError
 from harness.files.records import kind
 from harness.files.yaml_source import YamlValue
 from harness.judgments.fields import number, same
-from harness.spec.judgment_models import PreferenceLabels
+from harness.judgments.judgment_models import PreferenceLabels
 
 _SIGNS = (1.0, -1.0, 0.0, math.nan)
 """Vote of each field of :class:`PreferenceLabels`; a pair without another vote than NaN

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from harness.judgments.judgment_models import LABEL_STATISTICS
 from harness.judgments.metric_scores import (
     Agreement,
     ItemStatistic,
@@ -18,7 +19,6 @@ from harness.judgments.metric_scores import (
 )
 from harness.judgments.rows import ALL, JudgmentRows, RatedRows
 from harness.judgments.system_agreement import system_names, system_positions
-from harness.spec.judgment_models import LABEL_STATISTICS
 from harness.stats.weighted_correlation import (
     Detection,
     Kendall,

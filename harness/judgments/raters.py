@@ -12,14 +12,14 @@ import numpy as np
 
 from harness.contracts import Judgments, Values
 from harness.judgments.agreement import agreements
-from harness.judgments.metric_scores import COUNTS, Agreement, MetricScores, mean_of
-from harness.judgments.rows import JudgmentRows
-from harness.spec.judgment_models import (
+from harness.judgments.alternative_annotator import judge_against_people
+from harness.judgments.judgment_models import (
     LABEL_STATISTICS,
     PAIR_STATISTICS,
     SYSTEM_STATISTICS,
 )
-from harness.stats.alternative_annotator import judge_against_people
+from harness.judgments.metric_scores import COUNTS, Agreement, MetricScores, mean_of
+from harness.judgments.rows import JudgmentRows
 
 ONE_PERSON = "one person against the others"
 """Label of the row of people."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from harness.contracts import CaptionSet, JudgedCaption, Judgments
 from harness.errors import InputError
+from harness.judgments.judgment_models import ReferencePolicy
 from harness.judgments.own_references import list_removed_references
-from harness.spec.judgment_models import ReferencePolicy
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from harness.contracts import Parameters, Values
 from harness.files.secrets import redact_values
 from harness.judgments.agreement_values import JudgedValue, compute_values
 from harness.judgments.between_metrics import MetricTests
+from harness.judgments.judgment_models import PAIR_STATISTICS, JudgmentSpec
 from harness.judgments.metric_scores import UNEQUAL
 from harness.judgments.raters import ONE_PERSON, judge_as_person, person_agreements
 from harness.judgments.rows import JudgmentRows
 from harness.judgments.scoring import ScoredMetric
 from harness.rundir.records import ResultRecord
-from harness.spec.judgment_models import PAIR_STATISTICS, JudgmentSpec
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.contracts import Judgments, Parameters, Values
 from harness.errors import InputError, did_you_mean
-from harness.spec.judgment_models import (
+from harness.judgments.judgment_models import (
     LABEL_STATISTICS,
     PAIR_STATISTICS,
     SYSTEM_STATISTICS,

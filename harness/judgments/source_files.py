@@ -12,8 +12,8 @@ from harness.files.user_path import user_path
 from harness.judgments.collection import Collection
 from harness.judgments.fields import column, lookup, number, rows
 from harness.judgments.forms import FORMS
+from harness.judgments.judgment_models import JudgmentSource
 from harness.judgments.mt_metrics_eval import is_segment_file, list_text_files
-from harness.spec.judgment_models import JudgmentSource
 
 
 def missing_files(source: JudgmentSource) -> list[str]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from harness.errors import counted
 from harness.files.secrets import redact
+from harness.judgments.league import League, LeagueSet
+from harness.judgments.league_tables import league_table, set_table
 from harness.reporting.formats.terminal import (
     console_for_tables,
     escape,
@@ -15,8 +17,6 @@ from harness.reporting.formats.terminal import (
     print_line,
     print_table,
 )
-from harness.reporting.league import League, LeagueSet
-from harness.reporting.league_tables import league_table, set_table
 from harness.reporting.result_groups import (
     SIZE_NOTE,
     decoding_labels,
@@ -97,7 +97,7 @@ def print_run(run: Run, *, all_results: bool = False) -> None:
     _print_views(run, console, short=short)
     if run.provenance.spec.get("same"):
         # loads the test, which other runs do not need
-        from harness.reporting.same_tables import lines_of_run
+        from harness.decisions.same.tables import lines_of_run
 
         for line in lines_of_run(run):
             print_line(console, line, style="")

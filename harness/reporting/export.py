@@ -18,11 +18,11 @@ from harness.analysis.comparisons import LEVEL, NOT_TESTED, SIZES_DIFFER, Compar
 from harness.analysis.pairs import ComparedRun, pairs_against
 from harness.errors import HarnessError
 from harness.files.outputs import write_outputs
+from harness.judgments.league import League, LeagueSet
+from harness.judgments.league_tables import league_table, set_table
 from harness.reporting.captions import system_heads, texts_table
 from harness.reporting.formats import file_suffixes, render
 from harness.reporting.formats.markdown import markdown_page
-from harness.reporting.league import League, LeagueSet
-from harness.reporting.league_tables import league_table, set_table
 from harness.reporting.main_table import clusters_of_run, main_table
 from harness.reporting.percent import percent_run, with_note
 from harness.reporting.slice_table import slice_table

@@ -25,9 +25,9 @@ from harness.spec.path_contents import content_of, get_value, list_paths, with_c
 from harness.spec.path_parameters import SECTIONS
 
 if TYPE_CHECKING:
+    from harness.judgments.judgment_models import JudgmentSpec
     from harness.run.example_store import ExampleStore
     from harness.run.metric_plan import AnyMetricPlan, Plan
-    from harness.spec.judgment_models import JudgmentSpec
     from harness.spec.models import Spec
 
 PACKAGES = (

@@ -19,7 +19,7 @@ from harness.errors import InputError, did_you_mean
 from harness.rundir.file_names import MANIFEST
 from harness.rundir.format import JsonObject
 from harness.rundir.records import ResultRecord
-from harness.spec.models import ViewSpec
+from harness.spec.models import DatasetSpec, ViewSpec
 
 
 @dataclass(frozen=True)
@@ -206,6 +206,7 @@ class Results(BaseModel):
 
 
 class _Spec(BaseModel):
+    dataset: DatasetSpec | None = None
     views: list[ViewSpec] = []
 
 

@@ -32,9 +32,9 @@ from harness.contracts import Parameters
 from harness.errors import InputError, did_you_mean, nearest_name
 from harness.files.secrets import remember_keys
 from harness.files.yaml_source import Located, YamlValue
+from harness.judgments.judgment_models import JudgmentSpec
 from harness.registry.permissions import check_permissions
 from harness.spec.includes import VIEWS, read_with_includes
-from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 from harness.spec.overrides import apply_override
 from harness.spec.validation import check_scalars, explain

@@ -18,11 +18,11 @@ from pydantic_core import SchemaError
 from harness.contracts import Values
 from harness.contracts.parameters import type_hints
 from harness.errors import HarnessError, MissingExtra
+from harness.judgments.judgment_models import JudgmentSpec
 from harness.registry import current, parameters
 from harness.registry.component_kinds import SINGULAR
 from harness.registry.manifest_schema import Entry
 from harness.registry.source_description import describe
-from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 
 VARIABLE = "Variable"

@@ -16,7 +16,7 @@ from harness.testing.base_subject import BaseSubject
 from harness.testing.results import Checks, Instance, NotApplicable, ensure
 
 if TYPE_CHECKING:
-    from harness.judgments.task_kinds import TaskPlan
+    from harness.run.tasks import TaskPlan
 
 READER_CHECKS = Checks("readers")
 TASK_CHECKS = Checks("tasks")

@@ -9,8 +9,8 @@ from typing import get_args
 
 import pytest
 
+from harness.judgments import judgment_models as models
 from harness.registry import current
-from harness.spec import judgment_models as models
 
 
 @pytest.fixture(scope="module")

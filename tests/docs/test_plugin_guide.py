@@ -18,12 +18,12 @@ import yaml
 
 import harness
 import harness.contracts
-from harness.cli import check
 from harness.errors import HarnessError
 from harness.registry.component_kinds import HIDDEN, KINDS
 from harness.registry.hooks import Hooks
 from harness.registry.instance_checks import PROTOCOLS
 from harness.registry.manifest_schema import ENTRY_KEYS, TOP_KEYS
+from harness.testing.cli import check
 from harness.testing.targets import ALL_CHECKS, checks_of
 
 SPEC = """

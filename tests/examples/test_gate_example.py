@@ -239,10 +239,10 @@ def test_the_fixture_of_pytest_fails_a_test_where_the_gate_does_not_pass(runs):
     )
 
     installed = any(
-        entry.value == "harness.pytest_plugin"
+        entry.value == "harness.decisions.gate.pytest_plugin"
         for entry in entry_points(group="pytest11")
     )
-    plugin = [] if installed else ["-p", "harness.pytest_plugin"]
+    plugin = [] if installed else ["-p", "harness.decisions.gate.pytest_plugin"]
     command = [
         sys.executable,
         "-m",
@@ -267,7 +267,8 @@ def test_the_fixture_of_pytest_fails_a_test_where_the_gate_does_not_pass(runs):
 def test_the_plugin_of_pytest_imports_nothing_heavy():
     program = (
         "import sys, pytest; before = set(sys.modules); "
-        "import harness.pytest_plugin; print(sorted(set(sys.modules) - before))"
+        "import harness.decisions.gate.pytest_plugin; "
+        "print(sorted(set(sys.modules) - before))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -278,5 +279,5 @@ def test_the_plugin_of_pytest_imports_nothing_heavy():
     )
     assert set(json.loads(done.stdout.replace("'", '"'))) <= {
         "harness",
-        "harness.pytest_plugin",
+        "harness.decisions.gate.pytest_plugin",
     }

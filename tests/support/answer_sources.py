@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.analysis.same_sources import Source
+from harness.decisions.same.sources import Source
 
 WORDS = ["dog", "cat", "child", "man", "bird", "horse"]
 

@@ -23,7 +23,6 @@ _FLAGS = (
 AXE = (
     Path(__file__).resolve().parents[1]
     / "harness"
-    / "reporting"
     / "page"
     / "vendor"
     / "axe.min.js"

@@ -7,9 +7,9 @@ import json
 
 import numpy as np
 
-from harness.analysis.gate import GateResult, GateRow
-from harness.analysis.gate_tests import GatedExamples
 from harness.analysis.paired_family import PairedMetric, SystemData
+from harness.decisions.gate.gate import GateResult, GateRow
+from harness.decisions.gate.margin_tests import GatedExamples
 from harness.run.sequences import random_order
 
 

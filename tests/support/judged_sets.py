@@ -6,6 +6,7 @@ import numpy as np
 
 from harness.contracts import JudgedCaption, JudgedItem, Judgments
 from harness.judgments.agreement import agreements
+from harness.judgments.judgment_models import JudgmentSpec
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.plan import make_judgment_plan
 from harness.judgments.reference_policy import scoring_sets
@@ -13,7 +14,6 @@ from harness.judgments.rows import JudgmentRows
 from harness.judgments.scoring import score_metrics
 from harness.run.execution import Execution
 from harness.rundir.provenance import Provenance
-from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.loading import load_specs
 
 TEXTS = ["a dog runs on the beach", "the dog", "a red car at night", "a car"]

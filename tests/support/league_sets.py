@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from harness.reporting.league import League, LeagueSet
+from harness.judgments.league import League, LeagueSet
 from harness.run.finished import Run
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from harness.analysis.power_sizes import Size, SizeRequest, model_studies, rule_of
-from harness.analysis.power_trials import TrialOptions
+from harness.decisions.power.sizes import Size, SizeRequest, model_studies, rule_of
+from harness.decisions.power.trials import TrialOptions
 
 
 def plan_sizes(

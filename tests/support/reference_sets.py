@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
+from harness.judgments.judgment_models import ReferencePolicy
 from harness.judgments.reference_policy import scoring_sets
-from harness.spec.judgment_models import ReferencePolicy
 
 ITEMS = (
     JudgedItem("a", ("r0", "r1", "r2", "r3", "r4")),

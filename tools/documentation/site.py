@@ -66,11 +66,11 @@ API = {
     "Python API": [
         "harness.api",
         "harness.analysis.compare",
-        "harness.analysis.correlate",
-        "harness.analysis.power",
-        "harness.analysis.estimate",
-        "harness.judgments.task_kinds",
-        "harness.reporting.report",
+        "harness.decisions.correlate.correlate",
+        "harness.decisions.power.power",
+        "harness.decisions.estimate",
+        "harness.run.tasks",
+        "harness.page.report",
         "harness.reporting.foreign_files",
     ],
     "Runs and results": [

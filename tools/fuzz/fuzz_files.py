@@ -94,8 +94,8 @@ def readers(data: bytes, folder: Path) -> None:
 @target(altered(JUDGMENTS))
 def tables(data: bytes, folder: Path) -> None:
     """Tables and human judgments."""
-    from harness.analysis.column_table import read_table
-    from harness.analysis.judgments import read_judgments
+    from harness.decisions.correlate.column_table import read_table
+    from harness.decisions.correlate.judgment_columns import read_judgments
 
     problems: list[str] = []
     for name, read in (

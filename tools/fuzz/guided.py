@@ -114,9 +114,7 @@ def guide(
 
 def main() -> None:
     """Fuzz one target with atheris, in this process."""
-    import atheris
-
-    instrument: Any = getattr(atheris, "instrument_imports")
+    atheris: Any = importlib.import_module("atheris")
 
     parser = argparse.ArgumentParser()
     parser.add_argument("target")
@@ -125,7 +123,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args()
-    with instrument(include=list(INSTRUMENTED)):
+    with atheris.instrument_imports(include=list(INSTRUMENTED)):
         from tools.fuzz import fuzz_targets  # noqa: F401
     import tempfile
 
@@ -150,7 +148,7 @@ def main() -> None:
             Current(Path(folder, "current")),
             contextlib.nullcontext(),
         )
-        with instrument(include=list(INSTRUMENTED)):
+        with atheris.instrument_imports(include=list(INSTRUMENTED)):
             for data in seeds[:10]:  # imports what the target needs
                 worker.attempted(args.target, data)
         worker.warmed.add(args.target)

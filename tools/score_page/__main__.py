@@ -29,7 +29,7 @@ EDITING = PACKAGE.parent / "caption_kernels" / "browser"
 that is built after it has it.
 """
 STYLES = (
-    ROOT / "harness" / "reporting" / "page" / "assets" / "base.css",
+    ROOT / "harness" / "page" / "assets" / "base.css",
     HERE / "page.css",
 )
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "[./\w]*/([\w.]+)";\n', re.MULTILINE)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.analysis.gate import gate
-from harness.analysis.gate_margin import Margin
 from harness.analysis.score_declarations import parse_bounds
 from harness.analysis.score_logs import read_score_log
 from harness.cli.main import main
+from harness.decisions.gate.gate import gate
+from harness.decisions.gate.margin import Margin
 from harness.errors import HarnessError, InputError
 from harness.run.finished import Run
 

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 import harness
-from harness.analysis.gate import gate
-from harness.analysis.gate_margin import Margin
 from harness.analysis.pairs import ComparedRun
 from harness.analysis.score_logs import read_score_log
 from harness.cli.main import main
+from harness.decisions.gate.gate import gate
+from harness.decisions.gate.margin import Margin
 from harness.errors import HarnessError, InputError
 from harness.files.inspect_logs import ZSTANDARD
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.analysis.column_sources import read_columns
-from harness.analysis.correlate import study
 from harness.cli.main import main
+from harness.decisions.correlate.column_sources import read_columns
+from harness.decisions.correlate.correlate import study
+from harness.decisions.correlate.files import ranking, scatter
 from harness.files.outputs import OUTPUTS
-from harness.reporting.charts import SINGLE, charts_for
-from harness.reporting.correlation_files import ranking, scatter
+from harness.page.charts import SINGLE, charts_for
 from tests.support.pinned import as_text, assert_pinned
 from tests.support.pinned_inputs import SPECS, write_inputs, write_many, write_specs
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from harness.contracts import MeanMetric, MetricSpec
+from harness.judgments.judgment_models import JudgmentSource
 from harness.judgments.plan import make_judgment_plan
-from harness.spec.judgment_models import JudgmentSource
 from harness.spec.loading import load_specs
 from tests.support.judged_sets import RECORDS
 

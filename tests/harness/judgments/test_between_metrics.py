@@ -16,9 +16,9 @@ from harness.errors import InputError
 from harness.judgments import between_metrics
 from harness.judgments.agreement import agreements
 from harness.judgments.between_metrics import _groups_of, compare_metrics
+from harness.judgments.judgment_models import JudgmentSpec
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import JudgmentRows
-from harness.spec.judgment_models import JudgmentSpec
 from harness.stats import jackknife
 from harness.stats.metric_tests import (
     KendallOfScores,

@@ -6,8 +6,8 @@ from harness.contracts import JudgedCaption
 from harness.errors import InputError
 from harness.files.records import Record
 from harness.judgments.collection import Collection, equal_references, marked_reference
+from harness.judgments.judgment_models import JudgmentSource
 from harness.judgments.source_files import read_judgments
-from harness.spec.judgment_models import JudgmentSource
 
 REFERENCES = ["A dog , runs .", "dog", "a cat"]
 

@@ -7,8 +7,8 @@ import pytest
 from harness.errors import InputError
 from harness.files.records import Record
 from harness.judgments.column_layout import gather_columns
+from harness.judgments.judgment_models import JudgmentColumns
 from harness.judgments.source_files import read_judgments
-from harness.spec.judgment_models import JudgmentColumns
 
 WIDE = {
     "image": "a.jpg",

@@ -15,13 +15,13 @@ from harness.judgments.coverage import (
     is_constant,
 )
 from harness.judgments.execute import execute
-from harness.run.coverage_tables import LOWEST
-from harness.spec.judgment_models import (
+from harness.judgments.judgment_models import (
     CAPTION_STATISTICS,
     LABEL_STATISTICS,
     PAIR_STATISTICS,
     SYSTEM_STATISTICS,
 )
+from harness.run.coverage_tables import LOWEST
 from harness.stats import bootstrap
 
 FEW_ITEMS = [

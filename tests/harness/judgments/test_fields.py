@@ -18,7 +18,7 @@ from harness.judgments.fields import (
     scalars,
     votes_of_mean,
 )
-from harness.spec.judgment_models import HuggingFaceSource
+from harness.judgments.judgment_models import HuggingFaceSource
 
 RECORDS = [{"id": "1", "score": 2.0}, {"id": "2", "score": 3.5}]
 

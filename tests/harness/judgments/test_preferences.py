@@ -5,9 +5,9 @@ labels that say nothing are refused.
 import pytest
 
 from harness.errors import InputError
+from harness.judgments.judgment_models import PreferenceLabels
 from harness.judgments.preferences import Preferences
 from harness.judgments.source_files import read_judgments
-from harness.spec.judgment_models import PreferenceLabels
 
 TEXTS = [("a", "b"), ("c", "d"), ("e", "f"), ("g", "h")]
 

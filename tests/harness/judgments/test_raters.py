@@ -9,7 +9,11 @@ import pytest
 from scipy.stats import kendalltau, pearsonr
 
 from harness.contracts import MetricSpec
+from harness.judgments.alternative_annotator import judge_against_people
 from harness.judgments.execute import execute
+from harness.judgments.judgment_models import JudgmentSpec
+from harness.judgments.league import League, LeagueSet
+from harness.judgments.league_tables import league_table, set_table
 from harness.judgments.raters import (
     ONE_PERSON,
     judge_as_person,
@@ -18,10 +22,6 @@ from harness.judgments.raters import (
 )
 from harness.judgments.rows import JudgmentRows
 from harness.judgments.source_files import read_judgments
-from harness.reporting.league import League, LeagueSet
-from harness.reporting.league_tables import league_table, set_table
-from harness.spec.judgment_models import JudgmentSpec
-from harness.stats.alternative_annotator import judge_against_people
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.integers(0, 9, 60)

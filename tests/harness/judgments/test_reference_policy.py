@@ -5,8 +5,8 @@ import pytest
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.errors import InputError
+from harness.judgments.judgment_models import ReferencePolicy
 from harness.judgments.reference_policy import _rotations, rival_sets, scoring_sets
-from harness.spec.judgment_models import ReferencePolicy
 from tests.support.reference_sets import ITEMS, PAIRS, SET, captions, references
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.errors import InputError
+from harness.judgments.judgment_models import JudgmentSpec
 from harness.judgments.rows import JudgmentRows
-from harness.spec.judgment_models import JudgmentSpec
 
 ITEMS = (JudgedItem("a", ("r",)), JudgedItem("b", ("r",)))
 

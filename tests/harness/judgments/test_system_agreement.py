@@ -13,10 +13,10 @@ from harness.errors import InputError
 from harness.judgments import system_agreement
 from harness.judgments.agreement import agreements
 from harness.judgments.between_metrics import compare_metrics
+from harness.judgments.judgment_models import JudgmentSpec
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import JudgmentRows
 from harness.judgments.system_agreement import notes_of_strengths
-from harness.spec.judgment_models import JudgmentSpec
 from harness.stats.bradley_terry import strengths
 from harness.stats.metric_tests import permute_scores
 

@@ -36,8 +36,8 @@ def bare(tmp_path):
 def test_the_page_has_all_its_charts(bare, captions_run, tmp_path):
     done = bare(f"""
         import json
-        import harness.reporting.page
-        from harness.reporting.charts import charts_for
+        import harness.page
+        from harness.page.charts import charts_for
         code = main(["report", {str(captions_run.path)!r}, "--output", "page.html"])
         specs = [chart.spec for chart in charts_for([{str(captions_run.path)!r}])]
         print(json.dumps(specs, allow_nan=False))

@@ -9,10 +9,10 @@ import csv
 import pytest
 
 import harness
+from harness import page
 from harness.errors import HarnessError, InputError
 from harness.files.outputs import OUTPUTS
 from harness.reporting import export as files
-from harness.reporting import page
 from harness.reporting.captions import texts_table
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir

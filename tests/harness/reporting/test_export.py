@@ -8,12 +8,12 @@ import json
 import pytest
 
 import harness
+from harness import page
 from harness.cli.main import main
 from harness.contracts import MeanMetric, MetricSpec
 from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.reporting import export as files
-from harness.reporting import page
 from harness.reporting.export import METHOD_NOTE, verdict_table, write_tables
 from harness.run.finished import Run
 from harness.rundir.artifact_key import ArtifactKey

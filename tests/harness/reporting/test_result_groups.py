@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import harness
-from harness.reporting import page
+from harness import page
 from harness.reporting.console import print_run
 from harness.reporting.result_groups import (
     divided_metrics,

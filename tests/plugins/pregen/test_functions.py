@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.correlate import strata
+from harness.decisions.correlate.correlate import strata
 from harness.errors import InputError, UnknownName
 from harness_metrics.pregen.functions import KEPT_NAMES, NAMES, evaluate, per_image
 from harness_metrics.pregen.tokens import flatten

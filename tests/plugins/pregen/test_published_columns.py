@@ -8,10 +8,10 @@ import re
 
 import pytest
 
-from harness.analysis.column_sources import read_columns
-from harness.analysis.correlate import stratify_by_metric
 from harness.api import metric_plans
 from harness.contracts import CaptionSet
+from harness.decisions.correlate.column_sources import read_columns
+from harness.decisions.correlate.correlate import stratify_by_metric
 
 # The author scored against the tokens of Karpathy's split, which are not available. The
 # rule below was selected by the 180 published CIDEr values: with commas as blanks

@@ -388,7 +388,7 @@ def test_the_suite_is_read_before_anything_is_scored(
 
     begun: list[str] = []
     monkeypatch.setattr(
-        "harness.judgments.task_kinds.execute_task",
+        "harness.run.tasks.execute_task",
         lambda plan, **options: begun.append(plan.spec.task),
     )
 

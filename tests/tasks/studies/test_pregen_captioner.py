@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 import harness
-from harness.analysis.correlate import choose, stratified_runs, study
+from harness.decisions.correlate.correlate import choose, stratified_runs, study
 from harness_models.captioner.recipe import CaptionerRecipe
 from harness_tasks.a3ds.scene import N_SCENES
 from harness_tasks.readers.generated import ReferenceGames

@@ -27,9 +27,9 @@ import torch
 
 from harness.contracts import Example
 from harness.contracts.parameters import Count, Index, NonNegative
+from harness.decisions.rewards.rewards import reward
 from harness.errors import HarnessError
 from harness.registry import current
-from harness.run.rewards import reward
 from harness_models.shared.decoding.states import select_rows
 from harness_models.shared.training.caption_training import TrainingSet
 from harness_models.shared.training.loop import Report, one_thread

@@ -1,0 +1,1 @@
+"""Correlations of columns of runs, tables and judgments."""

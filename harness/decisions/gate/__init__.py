@@ -1,0 +1,1 @@
+"""Verdicts on a new version against a baseline."""

@@ -1,0 +1,1 @@
+"""Numbers of candidates, references and examples that a test needs."""

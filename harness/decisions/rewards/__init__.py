@@ -1,0 +1,1 @@
+"""Metrics as rewards of training."""

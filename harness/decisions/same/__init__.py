@@ -1,0 +1,1 @@
+"""Tests of whether two sources write the same distribution of answers."""

@@ -1,0 +1,278 @@
+"""Forest plot: paired differences between systems with 95 % intervals, a panel per
+metric, better always to the right.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from harness.analysis.compare import DRAWS, adjusted
+from harness.analysis.comparison_budget import (
+    BUDGET,
+    MAX_PAIRS,
+    Affordable,
+    affordable,
+    compare_affordable,
+)
+from harness.analysis.comparisons import LEVEL, Comparison
+from harness.analysis.pairs import ComparedRun, Pair
+from harness.contracts.parameters import Values
+from harness.page.charts import axes, shared_marks, vega
+from harness.page.charts.chart import BETTER, NEUTRAL, WORSE, Chart, Layout, Spec
+from harness.reporting.table import heading, number, p_text, shown_name, shown_names
+from harness.run.finished import Run
+
+ALL_PAIRS = 4
+"""Largest number of systems whose pairs are all drawn; with more, every system is
+compared with the first one.
+"""
+MOST_SYSTEMS = 40
+"""Largest number of systems that are drawn."""
+MINUS = " − "
+VERDICTS = {
+    "better": ("triangle-right", BETTER),
+    "worse": ("triangle-left", WORSE),
+    "not significant": ("circle", NEUTRAL),
+}
+"""Verdict -> shape and colour."""
+_TOOLTIP = (
+    ("metric", "metric"),
+    ("a", "A"),
+    ("b", "B"),
+    ("text", "A − B"),
+    ("verdict", "A is"),
+    ("p", "p (Holm)"),
+)
+
+
+def differences(run: Run) -> list[Chart]:
+    """Return the forest plot of a run; an empty list for a run without two systems to
+    compare.
+    """
+    if len(run.samples.systems) > MOST_SYSTEMS:
+        return []
+    compared = compared_systems(run)
+    chart = forest(compared.rows, compared.base)
+    if chart is None:
+        return []
+    note = f" {compared.note[0].upper()}{compared.note[1:]}." if compared.note else ""
+    return [replace(chart, caption=chart.caption + note)]
+
+
+def forest(rows: Sequence[Comparison], base: str = "") -> Chart | None:
+    """Return the forest plot of comparisons; None without a difference to draw, or with
+    more systems than a plot holds.
+
+    Parameters
+    ----------
+    rows : sequence of Comparison
+        Rows as :func:`harness.compare` returns them.
+    base : str
+        System with which the others are compared; empty: all pairs where they are few,
+        else the first system.
+    """
+    systems = list(
+        dict.fromkeys(name for row in rows for name in (row.system_a, row.system_b))
+    )
+    # Pairs grow with the square of the systems; a plot that can be read shows few. The
+    # system that all rows have in common is the one that the comparisons were made
+    # against.
+    if not base and len(systems) > ALL_PAIRS:
+        common = [
+            name
+            for name in systems
+            if all(name in (row.system_a, row.system_b) for row in rows)
+        ]
+        base = [*common, *systems][0]
+
+    pairs = [row for row in rows if not base or base in (row.system_a, row.system_b)]
+    candidates = (_line(row, base) for row in pairs)
+    lines = [line for line in candidates if line is not None]
+    if not lines or len(systems) > MOST_SYSTEMS:
+        return None
+
+    against = f" against {base}" if base else ""
+    caption = (
+        f"Differences{against} on common examples with 95 % intervals; "
+        f"better is to the right. Triangles: significant at {LEVEL} "
+        f"(approximate randomisation, {DRAWS:,} draws, "
+        "Holm over the pairs of a metric); circles: not."
+    )
+    title = f"Differences{against or ' between systems'}"
+    return Chart("differences", title, caption, "differences", partial(_build, lines))
+
+
+def _line(row: Comparison, base: str) -> Values | None:
+    """Return the row of the chart; None without a comparable difference.
+
+    ``base`` becomes the second system.
+    """
+    if row.difference is None or row.sizes_differ:
+        return None
+
+    # Comparisons know no baseline: it may stand on either side. Turned round, the base
+    # is always the second system, and the interval changes its ends with the sign.
+    flip = bool(base) and row.system_a == base
+    sign = -1.0 if flip else 1.0
+    a, b = (row.system_b, row.system_a) if flip else (row.system_a, row.system_b)
+    low, high = sorted(sign * end for end in row.ci95) if row.ci95 else (None, None)
+    word = {"A": "better", "B": "worse"}.get(row.better, "not significant")
+    if flip and word != "not significant":
+        word = "worse" if word == "better" else "better"
+    return {
+        "metric": shown_name(row),
+        "direction": row.higher_is_better,
+        "pair": a if base else f"{a}{MINUS}{b}",
+        "a": a,
+        "b": b,
+        "difference": sign * row.difference,
+        "low": low,
+        "high": high,
+        "verdict": word,
+        "p": p_text(row.p_holm),
+        "text": number(sign * row.difference),
+    }
+
+
+def _build(lines: Sequence[Values], layout: Layout) -> Spec:
+    names = vega.distinct(lines, "pair")
+    # long names of the two systems stand below each other
+    stacked = layout.label_space(names) > 0.45 * layout.width
+    if stacked:
+        labels = [part for name in names for part in name.split(MINUS)]
+        text = _stacked_labels(lines, layout)
+    else:
+        labels = names
+        text = axes.short_labels(names, layout)
+
+    def panel(metric: str, width: float, first: bool) -> Spec:
+        rows = [line for line in lines if line["metric"] == metric]
+        direction = rows[0]["direction"]
+        ends = [row[end] for row in rows for end in ("low", "high", "difference")]
+        across = axes.value_axis(
+            [0.0, *ends], width, layout, reverse=direction is False
+        )
+        across["axis"]["labelOverlap"] = True
+        # all panels have the same rows, also those of pairs that a metric lacks
+        y = axes.name_axis("pair", names, labels=first, grid=False, **text)
+        y["scale"] = {"domain": names}
+
+        columns = max(1, min(3, int(1.6 * width // (8 * layout.font))))
+        legend = {
+            "title": None,
+            "orient": "bottom",
+            "symbolOpacity": 1,
+            "columns": columns,
+        }
+        zero = vega.mark(
+            "rule",
+            {"strokeDash": [2, 2], "strokeWidth": 0.08 * layout.font},
+            x={"datum": 0, **across},
+        )
+        tooltip = [vega.nominal(field, title=title) for field, title in _TOOLTIP]
+        points = shared_marks.interval_points(
+            "difference", across, y, "verdict", VERDICTS, legend, 0.55, layout, tooltip
+        )
+        return vega.layer(
+            zero,
+            *points,
+            data="differences",
+            where=vega.equal("metric", metric),
+            width=width,
+            height={"step": (2.9 if stacked else 1.7) * layout.font},
+            title=heading(metric, direction),
+        )
+
+    grid = vega.panel_grid(vega.distinct(lines, "metric"), layout, labels, panel)
+    return vega.finish_chart(grid, differences=lines)
+
+
+def _stacked_labels(lines: Sequence[Values], layout: Layout) -> Spec:
+    """Return the properties of an axis that put the second system of a pair below the
+    first, shortened where they have no room.
+    """
+    pairs: dict[str, list[str]] = {}
+    for line in lines:
+        alone = line["pair"] == line["a"]
+        pairs[line["pair"]] = [line["a"]] if alone else [line["a"], line["b"]]
+    short = layout.short_names(name for pair in pairs.values() for name in pair)
+    texts = {
+        name: [
+            f"{'− ' if place else ''}{short.get(part, part)}"
+            for place, part in enumerate(pair)
+        ]
+        for name, pair in pairs.items()
+    }
+    return {
+        "labelExpr": f"{json.dumps(texts)}[datum.label]",
+        "labelLineHeight": 1.1 * layout.font,
+    }
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Comparisons of the systems of a run."""
+
+    rows: Sequence[Comparison]
+    """One per pair and metric, as :func:`harness.compare` returns them."""
+    base: str = ""
+    """Label of the system with which the others are compared;
+    empty where all pairs are.
+    """
+    note: str = ""
+    """Names the metrics without comparisons of all pairs, with the remedy;
+    empty where there are none.
+    """
+
+
+def compared_systems(
+    run: Run, budget: float | None = BUDGET, all_pairs_only: bool = False
+) -> Compared:
+    """Return the comparisons of all pairs of a run in the metrics whose tests are
+    stored or cheap.
+
+    Where no metric is, every system is compared with the first one, or with
+    ``all_pairs_only`` none.
+    """
+    side = ComparedRun(run, name=str(run.path or ""))
+    program = f"harness compare {run.path}" if run.path else "harness.compare"
+    remedy = f"{program} computes and keeps them"
+    # Two choices, the better one first: all pairs, in those metrics whose tests are
+    # stored or cheap; else every system against the first one, whose tests are fewer by
+    # half the number of systems.
+    few = _comparable(
+        [Pair(side, side.systems[0], side, system) for system in side.systems[1:]]
+    )
+    if math.comb(len(side.systems), 2) <= MAX_PAIRS:
+        all_pairs = _comparable(
+            [Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)]
+        )
+        if not all_pairs:
+            return Compared([])
+        plan = affordable(all_pairs, budget)
+        if plan.metrics:
+            names = shown_names(run.records)
+            missing = ", ".join(names[metric] for metric in plan.postponed)
+            note = f"not compared: {missing}; {remedy}" if missing else ""
+            return Compared(_rows(all_pairs, plan), note=note)
+
+    note = f"not all pairs of the {len(side.systems)} systems are compared; {remedy}"
+    rows = _rows(few, affordable(few, budget)) if few and not all_pairs_only else []
+    if not rows:
+        return Compared([], note=note)
+    return Compared(rows, side.label(side.systems[0]), note)
+
+
+def _comparable(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs that share metrics and examples."""
+    return [pair for pair in pairs if pair.metrics and pair.shares_examples]
+
+
+def _rows(pairs: Sequence[Pair], plan: Affordable) -> list[Comparison]:
+    """Return the adjusted rows of the metrics that are stored or within the budget."""
+    return adjusted([row for _, row in compare_affordable(pairs, plan.metrics)])

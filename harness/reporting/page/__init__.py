@@ -1,5 +1,0 @@
-"""The report page: finished runs in, one self-contained HTML file out."""
-
-from harness.reporting.page.document import PageOptions, build, write
-
-__all__ = ["PageOptions", "build", "write"]

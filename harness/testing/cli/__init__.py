@@ -1,0 +1,1 @@
+"""The verbs ``check`` and ``new-plugin``."""
