@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.registry import current
+from harness.registry.component_kinds import HIDDEN
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {
@@ -40,18 +41,21 @@ LAYERS = [
     {"spec"},
     {"rundir"},
     {"run"},
-    {"executors", "judgments", "wrappers"},
+    {"executors", "wrappers"},
     {"analysis"},
     {"reporting"},
     {"hub"},
     {"api"},
-    {"pytest_plugin"},
-    {"testing"},
     {"cli"},
+    {"judgments"},
+    {"page"},
+    {"decisions"},
+    {"testing"},
 ]
 """Packages of the engine, lowest first: a package imports packages of lower layers and
-itself.
+itself. Those behind ``cli`` are visitors: the core reaches them by its manifest alone.
 """
+VISITORS = ("judgments", "page", "decisions", "testing")
 PLUGIN_IMPORTS = {"contracts", "registry", "errors", "stats", "files", "llm"}
 ADAPTER_IMPORTS = PLUGIN_IMPORTS | {"run.progress"}
 EXCEPTIONS = {
@@ -191,6 +195,21 @@ def test_every_package_of_the_engine_has_a_layer_and_imports_lower_ones_only():
                 )
 
 
+def test_the_core_imports_no_visitor_even_by_name():
+    for name in ENGINE:
+        if package(name) in (*VISITORS, "", "__main__"):
+            continue
+        named = {
+            node.value.split(".")[1]
+            for node in ast.walk(syntax_tree(name))
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.value.startswith("harness.")
+        }
+        targets = {package(t) for t in imports(name, with_types=True) if t in MODULES}
+        assert not (named | targets) & set(VISITORS), name
+
+
 def test_the_engine_imports_no_plugin_adapter_or_task():
     for name in ENGINE:
         targets = {
@@ -205,8 +224,7 @@ def test_the_engine_names_no_component_even_as_a_string():
     names = {
         entry.name
         for entry in current().entries()
-        if entry.kind not in ("tasks", "commands", "trainers", "executors")
-        and entry.provider == "harness"
+        if entry.kind not in ("tasks", *HIDDEN) and entry.provider == "harness"
     } - NEUTRAL_NAMES
     mentions: dict[str, set[str]] = defaultdict(set)
     for name in ENGINE:

@@ -36,12 +36,12 @@ from harness.analysis.score_declarations import Bounds, DeclaredScores, declare_
 from harness.analysis.score_logs import ScoreLog
 from harness.analysis.stored_comparisons import StoredComparisons
 from harness.errors import HarnessError
-from harness.judgments.metric_comparisons import metric_comparisons
 from harness.registry.catalogue import spelling
 from harness.registry.display_names import labels_by_spelling
 from harness.run.finished import Run
 from harness.run.progress import bar
 from harness.run.stored_metrics import StoredMetric
+from harness.spec.task_kinds import load_kind
 from harness.stats.draws import DrawFamily
 from harness.stats.multiplicity import benjamini_hochberg_adjusted, holm
 
@@ -122,8 +122,9 @@ def compare(
     sides = declare_scores(opened, declared)
 
     # The systems of a run of judgments are its metrics, which it has tested itself.
-    if any(side.run.provenance.kind for side in sides):
-        return _compare_metrics(sides, baseline, metrics, equalise=equalise)
+    kind = next(filter(None, (side.run.provenance.kind for side in sides)), "")
+    if kind:
+        return _compare_within(kind, sides, baseline, metrics, equalise=equalise)
 
     compared = pairs(sides) if baseline is None else pairs_against(sides, baseline)
     forced = _find_differences(sides, compared, force=force, equalise=equalise)
@@ -141,22 +142,23 @@ def compare(
     return Comparisons(adjusted(rows), log_notes(sides, metrics))
 
 
-def _compare_metrics(
+def _compare_within(
+    kind: str,
     sides: Sequence[ComparedRun],
     baseline: str | None,
     metrics: Sequence[str] | None,
     *,
     equalise: bool,
 ) -> Comparisons:
-    """Return the comparisons of the metrics of a run of judgments."""
+    """Return the comparisons that runs of another kind of task have made."""
     if equalise:
         raise HarnessError(
             "equalise=True belongs to systems of models; "
-            "a run of judgments compares metrics",
+            f"a run of {kind} compares metrics",
             parameter="equalise",
         )
     runs = [side.run for side in sides]
-    return Comparisons(metric_comparisons(runs, baseline, metrics))
+    return Comparisons(load_kind(kind).compare(runs, baseline, metrics))
 
 
 def _find_differences(

@@ -92,6 +92,16 @@ class PairedMetric:
     a: SystemData
     b: SystemData
 
+    def restrict(self, mask: np.ndarray) -> PairedMetric:
+        """Return the metric on the examples of a mask (B,)."""
+        a, b = (
+            SystemData(
+                None if side.stats is None else side.stats[mask], side.scores[mask]
+            )
+            for side in (self.a, self.b)
+        )
+        return PairedMetric(self.metric, a, b)
+
 
 @dataclass(frozen=True)
 class PairedTests:

@@ -22,7 +22,6 @@ from harness.analysis.paired_family import PairedMetric, SystemData, paired_test
 from harness.analysis.pairs import ComparedRun, Pair, pairs, pairs_against
 from harness.analysis.stored_comparisons import StoredComparisons
 from harness.contracts import Parameters
-from harness.decisions.gate.examples import restrict
 from harness.run.finished import Run
 from harness.run.progress import bar
 from harness.rundir.slices import Slice, find_slices
@@ -143,7 +142,7 @@ def _compare(
     for (pair, name), text in zip(jobs, differing):
         if not text:
             item = frame.item(pair, name)
-            narrow = restrict(item, piece.mask)
+            narrow = item.restrict(piece.mask)
             a, b = (
                 sides.setdefault(id(whole), data)
                 for whole, data in ((item.a, narrow.a), (item.b, narrow.b))

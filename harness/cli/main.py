@@ -45,7 +45,6 @@ VERBS = {
         "harness.cli.score",
         "score a file of candidates against a file of references",
     ),
-    "report": ("harness.page.cli.report", "write an HTML page of one or several runs"),
     "compare": (
         "harness.cli.compare",
         "compare models by paired tests, in one run or between two",
@@ -64,31 +63,6 @@ VERBS = {
         "harness.cli.show",
         "print the card of a component: description and parameters",
     ),
-    "gate": (
-        "harness.decisions.cli.gate",
-        "pass or fail a new version against a baseline, for continuous integration",
-    ),
-    "same": (
-        "harness.decisions.cli.same",
-        "test whether two sources write the same distribution of answers",
-    ),
-    "power": (
-        "harness.decisions.cli.power",
-        "estimate the numbers of candidates and references that reach a given p, "
-        "from a pilot run",
-    ),
-    "estimate": (
-        "harness.decisions.cli.estimate",
-        "estimate mean human scores from few labels and a metric or judge",
-    ),
-    "label-plan": (
-        "harness.decisions.cli.label_plan",
-        "choose the examples whose captions people label, with their probabilities",
-    ),
-    "correlate": (
-        "harness.decisions.cli.correlate",
-        "correlate two groups of metrics over runs or a table",
-    ),
     "rescore": ("harness.cli.rescore", "add metrics to a finished run"),
     "merge": (
         "harness.cli.merge",
@@ -105,14 +79,6 @@ VERBS = {
     "warm": (
         "harness.cli.warm",
         "build dictionaries and load models now, so that later runs start at once",
-    ),
-    "check": (
-        "harness.testing.cli.check",
-        "check a plugin against the contract of its kind",
-    ),
-    "new-plugin": (
-        "harness.testing.cli.new_plugin",
-        "write the package of a new plugin, with a test of its contract",
     ),
     "schema": ("harness.cli.schema", "print the JSON Schema of a spec, for editors"),
     "completion": ("harness.cli.completion", "print the completion script of a shell"),
@@ -313,8 +279,6 @@ def _dispatch(arguments: list[str]) -> int:
     module.add_arguments(parser)
     args = parser.parse_args(options)
     with allow(getattr(args, "allow_secret", ())):
-        if verb not in VERBS:
-            return int(module.run(args) or 0)
         use_registry(args)
         with json_alone(args), _options_named(args):
             return int(module.run(args) or 0)

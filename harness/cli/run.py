@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,11 +116,11 @@ def run(args: argparse.Namespace) -> int:
         raise HarnessError(
             "--page shows a whole run, --shard computes a part; leave one of them out"
         )
-    from harness.page.live import LivePage
+    from harness.registry import current
     from harness.run.estimates import Watch
 
     watch = Watch()
-    with LivePage(watch) as live:
+    with current().load("live_views", "page")(watch) as live:
         print(f"page: {live.url}", file=sys.stderr, flush=True)
         paths: list[Path] = []
         code = _run(args, replace(scale_options(args), watch=watch), paths)
@@ -216,9 +216,11 @@ def _mode(args: argparse.Namespace) -> Mode:
 
 
 def _print_json(runs: Sequence[Run]) -> None:
-    """Print the results of runs, with the tests of sources and the slices of those that
-    have some.
+    """Print the results of runs, with the sections and the slices of those that have
+    some.
     """
+    from harness.reporting.sections import sections_of
+
     values: Values = {
         "runs": [str(item.path) for item in runs],
         "results": [result for item in runs for result in item.results],
@@ -226,12 +228,9 @@ def _print_json(runs: Sequence[Run]) -> None:
             name: reason for item in runs for name, reason in item.failed.items()
         },
     }
-    if any(item.provenance.spec.get("same") for item in runs):
-        # loads the test, which other runs do not need
-        from harness.decisions.same.run import check_run
-
-        tests = [result for item in runs for result in check_run(item)]
-        values["same"] = [asdict(result) for result in tests]
+    for item in runs:
+        for name, section in sections_of(item).items():
+            values.setdefault(name, []).extend(section.values(item))
     slices = [record.to_dict() for item in runs for record in item.slices]
     if slices:
         values["slices"] = slices

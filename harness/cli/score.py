@@ -537,7 +537,7 @@ def _table(
         from harness.reporting.score_table import score_table
 
         if len(result.samples.systems) > 2:  # those of two are all pairs
-            from harness.page.charts.differences import compared_systems
+            from harness.reporting.compared_systems import compared_systems
 
             compared = compared_systems(result, all_pairs_only=True)
         rows = percent_comparisons(rows) if args.percent else rows

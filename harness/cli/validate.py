@@ -94,7 +94,7 @@ def _estimate(plan: TaskPlan) -> Values:
             count = len(examples)
             check = partial(check_plan, plan, examples)
         else:
-            sets = plan.prepare()[1].sets
+            sets = plan.caption_sets()
             count = len(sets)
             check = partial(check_sets, plan.metrics, sets)
     except HarnessError as error:

@@ -66,8 +66,7 @@ def check_output(path: Path, *, overwrite: bool, folder: Path | None = None) -> 
     if not overwrite and not is_unchanged_output(path, folder):
         raise InputError(
             "is there already, and was not written by the harness, "
-            "or was changed since; give another name, or --overwrite (in Python "
-            "overwrite=True) to replace it",
+            "or was changed since; give another name, or overwrite=True to replace it",
             str(path),
         )
 

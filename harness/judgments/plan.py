@@ -4,10 +4,11 @@ files looked for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from harness.contracts import Example, Judgments, Values
+from harness.contracts import CaptionSet, Example, Judgments, Values
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.files.media import check_media
 from harness.files.yaml_source import Located
@@ -23,7 +24,7 @@ from harness.judgments.system_agreement import system_names
 from harness.run.metric_plan import MetricPlan
 from harness.run.planned_components import planned_metrics
 from harness.run.resources import check_sets
-from harness.spec.loading import LoadedJudgments
+from harness.spec.loading import LoadedTask
 
 KIND = "judgments"
 """Value of ``kind`` in the manifest of a run of judgments."""
@@ -58,7 +59,7 @@ class JudgmentPlan:
         if self.absence:
             return self.absence
         try:
-            check_sets(self.metrics, self.prepare()[1].sets)
+            check_sets(self.metrics, self.caption_sets())
         except HarnessError as error:
             return f"{self.spec.task}: left out: {error}"
         return ""
@@ -125,6 +126,10 @@ class JudgmentPlan:
         )
         return rows, sets
 
+    def caption_sets(self) -> Sequence[CaptionSet]:
+        """Return the sets that the metrics score."""
+        return self.prepare()[1].sets
+
     def _check_references(self, judgments: Judgments) -> None:
         """Raise :class:`InputError` for metrics that need references where the
         judgments have none.
@@ -145,13 +150,14 @@ class JudgmentPlan:
             )
 
 
-def make_judgment_plan(loaded: LoadedJudgments) -> JudgmentPlan:
+def make_judgment_plan(loaded: LoadedTask[JudgmentSpec]) -> JudgmentPlan:
     """Return the plan of a task of judgments; raise :class:`InputError` with
     ``file:line`` for what does not fit together.
     """
     spec = loaded.spec
     metrics: list[MetricPlan] = []
-    for plan in planned_metrics(loaded):
+    judges_pairs = spec.judgments.form not in ("captions", "mqm")
+    for plan in planned_metrics(loaded, judges_pairs=judges_pairs):
         if not isinstance(plan, MetricPlan):
             raise InputError(
                 f"metric '{plan.label}' judges token scores of a model, "

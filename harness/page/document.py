@@ -12,7 +12,6 @@ from pathlib import Path
 
 from harness.analysis.comparison_budget import BUDGET
 from harness.contracts.parameters import Values
-from harness.decisions.same.page import sections_of_run
 from harness.errors import HarnessError, InputError, require
 from harness.files.outputs import check_output, write_output
 from harness.judgments.league import League, LeagueSet, cluster
@@ -47,6 +46,7 @@ from harness.reporting.export import table_of_view
 from harness.reporting.formats.delimited import delimit
 from harness.reporting.formats.web import to_html
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes, usage_notes
+from harness.reporting.sections import sections_of
 from harness.reporting.slice_table import slice_table
 from harness.reporting.table import (
     ARROWS,
@@ -326,7 +326,12 @@ def _run(name: str, run: Run) -> dict[str, object]:
         if view.plot in TABLE_VIEWS and run.records
     ]
     text = portable(json.dumps(run.provenance.content, indent=1, ensure_ascii=False))
-    sections = [*sections_of_run(run), *plugin_sections(run)]
+    sections = [
+        {"title": section.title, "html": content}
+        for section in sections_of(run).values()
+        if (content := section.html(run))
+    ]
+    sections += plugin_sections(run)
     return {
         "name": name,
         "run": run,

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 from harness.errors import counted
 from harness.files.secrets import redact
-from harness.judgments.league import League, LeagueSet
-from harness.judgments.league_tables import league_table, set_table
 from harness.reporting.formats.terminal import (
     console_for_tables,
     escape,
@@ -27,6 +25,7 @@ from harness.reporting.result_groups import (
     system_names,
     usage_notes,
 )
+from harness.reporting.sections import sections_of
 from harness.reporting.table import (
     Table,
     interval_text,
@@ -36,7 +35,9 @@ from harness.reporting.table import (
     shown_names,
     size_text,
 )
+from harness.run.finished import by_kind
 from harness.rundir.records import ResultRecord, decoding_text, varying_fields
+from harness.spec.task_kinds import load_kind
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,9 +74,9 @@ def print_runs(runs: Sequence[Run], *, all_results: bool) -> None:
     """
     for run in runs:
         print_run(run, all_results=all_results)
-    judged = tuple(LeagueSet(run) for run in runs if run.provenance.kind)
-    if len(judged) > 1:
-        print_table(league_table(League(judged)))
+    for kind, runs_of_kind in by_kind(runs).items():
+        if kind and len(runs_of_kind) > 1:
+            print_table(load_kind(kind).table_of_runs(runs_of_kind))
 
 
 def print_run(run: Run, *, all_results: bool = False) -> None:
@@ -95,11 +96,8 @@ def print_run(run: Run, *, all_results: bool = False) -> None:
         console.print(f"[red]... and {more} more failed[/red]")
 
     _print_views(run, console, short=short)
-    if run.provenance.spec.get("same"):
-        # loads the test, which other runs do not need
-        from harness.decisions.same.tables import lines_of_run
-
-        for line in lines_of_run(run):
+    for section in sections_of(run).values():
+        for line in section.lines(run):
             print_line(console, line, style="")
 
     for note in run.notes:
@@ -147,7 +145,8 @@ def _print_views(run: Run, console: Console, *, short: bool) -> None:
 
 def table_of_run(run: Run) -> Table:
     """Return the table of all records of a run: of models, or of judgments."""
-    return set_table(LeagueSet(run)) if run.provenance.kind else results_table(run)
+    kind = run.provenance.kind
+    return load_kind(kind).table_of_run(run) if kind else results_table(run)
 
 
 def short_table(run: Run) -> Table:
@@ -157,7 +156,7 @@ def short_table(run: Run) -> Table:
     from harness.reporting.main_table import main_table
 
     if run.provenance.kind:
-        table = set_table(LeagueSet(run))
+        table = table_of_run(run)
     else:
         table = main_table(run, quick_clusters(run))
     return _first_rows(table, f"{len(run.records)} results")

@@ -18,8 +18,6 @@ from harness.analysis.comparisons import LEVEL, NOT_TESTED, SIZES_DIFFER, Compar
 from harness.analysis.pairs import ComparedRun, pairs_against
 from harness.errors import HarnessError
 from harness.files.outputs import write_outputs
-from harness.judgments.league import League, LeagueSet
-from harness.judgments.league_tables import league_table, set_table
 from harness.reporting.captions import system_heads, texts_table
 from harness.reporting.formats import file_suffixes, render
 from harness.reporting.formats.markdown import markdown_page
@@ -28,8 +26,9 @@ from harness.reporting.percent import percent_run, with_note
 from harness.reporting.slice_table import slice_table
 from harness.reporting.table import Table, number, p_text, shown_names
 from harness.reporting.views import number_table, shown_view, view_table
-from harness.run.finished import Run
+from harness.run.finished import Run, by_kind
 from harness.spec.models import ViewSpec
+from harness.spec.task_kinds import load_kind
 
 METHOD_NOTE = (
     "difference of the numbers of the table; approximate randomisation, "
@@ -59,19 +58,27 @@ def write_tables(
     :func:`harness.files.outputs.write_output`.
     """
     runs = [Run.open(path) for path in paths]
-    sets = [LeagueSet(run) for run in runs if run.provenance.kind]
     tables: NamedTables = {}
-    if sets:
-        tables["league", ""] = league_table(League(tuple(sets)))
-    for number_of_run, judged in enumerate(sets, start=1):
-        prefix = f"{number_of_run}-" if len(sets) > 1 else ""
-        tables[prefix + _slug(judged.run.provenance.task), ""] = set_table(judged)
-
-    others = [run for run in runs if not run.provenance.kind]
-    for number_of_run, run in enumerate(others, start=1):
+    of_models: list[Run] = []
+    for kind, runs_of_kind in by_kind(runs).items():
+        if kind:
+            tables |= _tables_of_kind(kind, runs_of_kind)
+        else:
+            of_models = runs_of_kind
+    for number_of_run, run in enumerate(of_models, start=1):
         prefix = f"{number_of_run}-{_slug(run.provenance.task)}-"
         tables |= _tables_of_run(run, prefix if len(paths) > 1 else "", percent=percent)
     return write_outputs(_files(tables, folder), overwrite=overwrite)
+
+
+def _tables_of_kind(name: str, runs: Sequence[Run]) -> NamedTables:
+    """Return the table of all runs of a kind of task, and one of each."""
+    kind = load_kind(name)
+    tables: NamedTables = {("league", ""): kind.table_of_runs(runs)}
+    for number_of_run, run in enumerate(runs, start=1):
+        prefix = f"{number_of_run}-" if len(runs) > 1 else ""
+        tables[prefix + _slug(run.provenance.task), ""] = kind.table_of_run(run)
+    return tables
 
 
 def _tables_of_run(run: Run, prefix: str, *, percent: bool) -> NamedTables:

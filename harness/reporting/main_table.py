@@ -15,7 +15,7 @@ from harness.analysis.comparisons import LEVEL
 from harness.analysis.pairs import ComparedRun
 from harness.analysis.rankings import BOLD_NOTE, rankings, unranked_notes
 from harness.errors import counted
-from harness.page.charts.differences import compared_systems
+from harness.reporting.compared_systems import compared_systems
 from harness.reporting.result_groups import (
     SIZE_NOTE,
     divided_metrics,

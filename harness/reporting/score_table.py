@@ -24,7 +24,7 @@ from harness.reporting.table import (
 from harness.rundir.records import ResultRecord
 
 if TYPE_CHECKING:  # charts take a while to import
-    from harness.page.charts.differences import Compared
+    from harness.reporting.compared_systems import Compared
 
 Comparisons = Mapping[tuple[str, str, str], Comparison]
 """(metric, slice, system) -> comparison of the system (``system_a``) with the baseline

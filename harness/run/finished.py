@@ -149,6 +149,16 @@ class Run:
         return module.Dataset(self.samples.to_arrow()).cast(features)
 
 
+def by_kind(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Return the kind of task -> its runs, in their order; the empty kind has models on
+    a data set.
+    """
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(run.provenance.kind, []).append(run)
+    return groups
+
+
 def merge_runs(runs: Sequence[Run]) -> Run:
     """Return several runs (a suite) as one."""
     if len(runs) == 1:

@@ -20,7 +20,7 @@ from harness.run.metric_plan import (
     unique,
     with_unique_labels,
 )
-from harness.spec.loading import LoadedJudgments, LoadedSpec
+from harness.spec.loading import AnyLoaded, LoadedSpec
 
 T = TypeVar("T")
 
@@ -70,14 +70,14 @@ def _name_weights(models: Sequence[object]) -> list[str]:
     return names
 
 
-def planned_metrics(loaded: LoadedSpec | LoadedJudgments) -> tuple[AnyMetricPlan, ...]:
+def planned_metrics(
+    loaded: AnyLoaded, *, judges_pairs: bool = False
+) -> tuple[AnyMetricPlan, ...]:
     """Return the metrics of a spec, created; raise :class:`InputError` with
-    ``file:line`` for an unknown name or parameter.
+    ``file:line`` for an unknown name or parameter, and for metrics that compare two
+    captions unless the task ``judges_pairs``.
     """
     plans: list[AnyMetricPlan] = []
-    form = "captions"
-    if isinstance(loaded, LoadedJudgments):
-        form = loaded.spec.judgments.form
     for index, component in enumerate(loaded.spec.metrics):
         name, params = split_spec(component, "metric")
         key: Key = ("metrics", index)
@@ -90,7 +90,7 @@ def planned_metrics(loaded: LoadedSpec | LoadedJudgments) -> tuple[AnyMetricPlan
                 "Metric | TokenScoreMetric",
                 create_component(loaded, key, "metrics", name, choice),
             )
-            if metric.spec.rival and form in ("captions", "mqm"):
+            if metric.spec.rival and not judges_pairs:
                 raise InputError(
                     f"{name} with rival: true needs judged pairs "
                     "(harness run judgments/caparena)",
@@ -101,7 +101,7 @@ def planned_metrics(loaded: LoadedSpec | LoadedJudgments) -> tuple[AnyMetricPlan
 
 
 def create_component(
-    loaded: LoadedSpec | LoadedJudgments,
+    loaded: AnyLoaded,
     key: Key,
     kind: str,
     name: str,
@@ -146,9 +146,7 @@ def _is_place(value: str, error: HarnessError) -> bool:
     return error.value == value or location == value or location.startswith(f"{value}:")
 
 
-def _call_with_location(
-    loaded: LoadedSpec | LoadedJudgments, key: Key, create: Callable[[], T]
-) -> T:
+def _call_with_location(loaded: AnyLoaded, key: Key, create: Callable[[], T]) -> T:
     """Return ``create()``; raise its errors with the spec's line."""
     try:
         return create()

@@ -25,10 +25,9 @@ from harness.spec.path_contents import content_of, get_value, list_paths, with_c
 from harness.spec.path_parameters import SECTIONS
 
 if TYPE_CHECKING:
-    from harness.judgments.judgment_models import JudgmentSpec
     from harness.run.example_store import ExampleStore
     from harness.run.metric_plan import AnyMetricPlan, Plan
-    from harness.spec.models import Spec
+    from harness.spec.task_kinds import TaskSpec
 
 PACKAGES = (
     "numpy",
@@ -93,7 +92,7 @@ def build_manifest(
 
 
 def manifest_of(
-    spec: Spec | JudgmentSpec,
+    spec: TaskSpec,
     signature: str,
     identity: str,
     data: Parameters,
@@ -106,7 +105,7 @@ def manifest_of(
 
     Parameters
     ----------
-    spec : Spec or JudgmentSpec
+    spec : TaskSpec
         The resolved spec.
     signature, identity : str
         Readable identity of the run, and its digest.

@@ -1,12 +1,11 @@
-"""Tasks of both kinds, planned and executed: models on a data set, or metrics on human
-judgments.
+"""Tasks of all kinds, planned and executed: models on a data set, and the kinds that
+packages add (:mod:`harness.spec.task_kinds`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError
@@ -21,25 +20,21 @@ from harness.run.stored_metrics import require_components
 from harness.rundir.directory_check import Mode
 from harness.rundir.file_names import MANIFEST
 from harness.rundir.format import write_suite
-from harness.spec.loading import LoadedJudgments, LoadedSpec, load_written_spec
+from harness.spec.loading import AnyLoaded, LoadedSpec, load_written_spec
 from harness.spec.metric_text import parse_metric, split_metrics
+from harness.spec.task_kinds import KindPlan, load_kind
 
-if TYPE_CHECKING:
-    from harness.judgments.plan import JudgmentPlan
-
-    TaskPlan = Plan | JudgmentPlan
+TaskPlan = Plan | KindPlan
+"""Plan of a task of any kind."""
 
 
-def plan_task(loaded: LoadedSpec | LoadedJudgments) -> TaskPlan:
+def plan_task(loaded: AnyLoaded) -> TaskPlan:
     """Return the plan of a spec; raise :class:`InputError` with ``file:line`` for what
     does not fit together.
     """
-    if isinstance(loaded, LoadedJudgments):
-        # Captions are scored without it.
-        from harness.judgments.plan import make_judgment_plan
-
-        return make_judgment_plan(loaded)
-    return make_plan(loaded)
+    if isinstance(loaded, LoadedSpec):
+        return make_plan(loaded)
+    return load_kind(loaded.kind).plan(loaded)
 
 
 def execute_task(
@@ -56,9 +51,9 @@ def execute_task(
     with log_bugs(output):
         if isinstance(plan, Plan):
             return execute(plan, output=output, mode=mode, show=show, options=options)
-        from harness.judgments.execute import execute as judge
-
-        return judge(plan, output=output, mode=mode, show=show, options=options)
+        return load_kind(plan.kind).execute(
+            plan, output=output, mode=mode, show=show, options=options
+        )
 
 
 def execute_tasks(

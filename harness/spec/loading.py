@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, Generic, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -32,13 +32,15 @@ from harness.contracts import Parameters
 from harness.errors import InputError, did_you_mean, nearest_name
 from harness.files.secrets import remember_keys
 from harness.files.yaml_source import Located, YamlValue
-from harness.judgments.judgment_models import JudgmentSpec
 from harness.registry.permissions import check_permissions
 from harness.spec.includes import VIEWS, read_with_includes
 from harness.spec.models import Spec
 from harness.spec.overrides import apply_override
+from harness.spec.task_kinds import find_kind, load_kind
 from harness.spec.validation import check_scalars, explain
 from harness.spec.variants import expand_variables, settle_variant
+
+AnySpec = TypeVar("AnySpec")
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,17 @@ class LoadedSpec(Loaded):
 
 
 @dataclass(frozen=True)
-class LoadedJudgments(Loaded):
-    """A task of human judgments and the places of its parts."""
+class LoadedTask(Loaded, Generic[AnySpec]):
+    """The spec of a task of another kind (:mod:`harness.spec.task_kinds`), and the
+    places of its parts.
+    """
 
-    spec: JudgmentSpec
+    kind: str
+    spec: AnySpec
+
+
+AnyLoaded = LoadedSpec | LoadedTask[Any]
+"""The spec of a task of any kind."""
 
 
 SpecSource = str | Path | Parameters | Spec | Located
@@ -80,9 +89,8 @@ places.
 
 def load_specs(
     source: SpecSource, overrides: Sequence[str] = (), **replace: YamlValue
-) -> list[LoadedSpec | LoadedJudgments]:
-    """Return the specs of a source: one, or several for a suite; a spec with the key
-    ``judgments`` is a task of judgments.
+) -> list[AnyLoaded]:
+    """Return the specs of a source: one, or several for a suite.
 
     Parameters
     ----------
@@ -106,13 +114,13 @@ def load_specs(
         trees = [settle_variant(source, Path())]
     else:
         trees = read_with_includes(*_find(str(source)), stack=())
-    loaded: list[LoadedSpec | LoadedJudgments] = []
+    loaded: list[AnyLoaded] = []
     for tree in trees:
-        loaded += _split_aspects(_finish(tree, overrides, replace))
+        loaded += _split(_finish(tree, overrides, replace))
     return loaded
 
 
-def load_written_spec(content: Parameters) -> LoadedSpec | LoadedJudgments:
+def load_written_spec(content: Parameters) -> AnyLoaded:
     """Return the spec that a run has written into its manifest; paths in it are kept as
     they are.
 
@@ -166,9 +174,7 @@ def _nearest(path: Path, short: str, tasks: Iterable[str]) -> str:
     return did_you_mean(short, tasks)
 
 
-def _finish(
-    tree: Located, overrides: Sequence[str], replace: Parameters
-) -> LoadedSpec | LoadedJudgments:
+def _finish(tree: Located, overrides: Sequence[str], replace: Parameters) -> AnyLoaded:
     """Return the validated spec of a tree with overrides and replaced top-level
     values.
     """
@@ -183,7 +189,8 @@ def _finish(
     keys |= {name for name, value in replace.items() if value is not None}
     tree.replaced = frozenset[str]() if VIEWS in keys else tree.replaced | keys
 
-    model = JudgmentSpec if "judgments" in tree.data else Spec
+    kind = find_kind(tree.data)
+    model = load_kind(kind).spec if kind else Spec
     remember_keys(tree.data)
     check_scalars(tree)
     check_permissions(tree)
@@ -191,28 +198,12 @@ def _finish(
         spec = model.model_validate(tree.data)
     except ValidationError as error:
         raise explain(error, tree, model) from None
-    if isinstance(spec, JudgmentSpec):
-        return LoadedJudgments(tree, spec)
-    return LoadedSpec(tree, spec)
+    return LoadedTask(tree, kind, spec) if kind else LoadedSpec(tree, spec)
 
 
-def _split_aspects(
-    loaded: LoadedSpec | LoadedJudgments,
-) -> list[LoadedSpec | LoadedJudgments]:
-    """Return the tasks of a task: one per aspect of judgments whose column of scores is
-    a mapping from aspects.
-    """
-    if not isinstance(loaded, LoadedJudgments):
+def _split(loaded: AnyLoaded) -> list[AnyLoaded]:
+    """Return the tasks that the spec of a task describes."""
+    if isinstance(loaded, LoadedSpec):
         return [loaded]
-    source = loaded.spec.judgments
-    if not isinstance(source.columns.score, dict):
-        return [loaded]
-
-    tasks: list[LoadedSpec | LoadedJudgments] = []
-    for aspect, column in source.columns.score.items():
-        columns = source.columns.model_copy(update={"score": column})
-        judgments = source.model_copy(update={"columns": columns})
-        changes = {"task": f"{loaded.spec.task}-{aspect}", "judgments": judgments}
-        spec = loaded.spec.model_copy(update=changes)
-        tasks.append(LoadedJudgments(loaded.located, spec))
-    return tasks
+    specs = load_kind(loaded.kind).split(loaded.spec)
+    return [LoadedTask(loaded.located, loaded.kind, spec) for spec in specs]

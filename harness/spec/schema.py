@@ -18,12 +18,12 @@ from pydantic_core import SchemaError
 from harness.contracts import Values
 from harness.contracts.parameters import type_hints
 from harness.errors import HarnessError, MissingExtra
-from harness.judgments.judgment_models import JudgmentSpec
 from harness.registry import current, parameters
 from harness.registry.component_kinds import SINGULAR
 from harness.registry.manifest_schema import Entry
 from harness.registry.source_description import describe
 from harness.spec.models import Spec
+from harness.spec.task_kinds import TaskKind, kinds_of_specs
 
 VARIABLE = "Variable"
 """Name of the definition of a text with an environment variable, which any value may
@@ -88,7 +88,8 @@ def json_schema() -> Values:
         "description": "the first variant whose 'when' holds is merged into the spec",
     }
 
-    _add_judgments(schema)
+    for kind in kinds_of_specs().values():
+        _add_kind(schema, kind)
     schema.pop("required", None)
     schema["anyOf"] = [{"required": [name]} for name in ("task", "include", "variants")]
     _add_short_forms(schema)
@@ -122,14 +123,14 @@ def _add_readers(dataset: Values) -> None:
     dataset["allOf"] = rules
 
 
-def _add_judgments(schema: Values) -> None:
-    """Add the keys of a task of human judgments; ``references`` is a number there, or a
-    policy here.
+def _add_kind(schema: Values, kind: TaskKind) -> None:
+    """Add the keys of another kind of task; ``references`` has a meaning of its own
+    there.
     """
-    judgments = JudgmentSpec.model_json_schema()
-    schema["$defs"] = {**judgments["$defs"], **schema["$defs"]}
+    added = kind.spec.model_json_schema()
+    schema["$defs"] = {**added.get("$defs", {}), **schema["$defs"]}
     properties = schema["properties"]
-    for name, value in judgments["properties"].items():
+    for name, value in added["properties"].items():
         if name == "references":
             properties[name] = {"anyOf": [properties[name], value]}
         elif name not in (*properties, "variant"):

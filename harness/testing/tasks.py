@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from harness.contracts import Example
 from harness.errors import HarnessError
+from harness.judgments.plan import JudgmentPlan
 from harness.run.metric_plan import Plan
 from harness.testing import shared_checks
 from harness.testing.base_subject import BaseSubject
@@ -128,9 +129,10 @@ def complete(subject: TaskSubject) -> None:
         ensure(plan.spec.task.strip(), "has no name")
         if isinstance(plan, Plan):
             ensure(plan.models, f"{plan.spec.task}: has no model")
-        else:
+        elif plan.kind == JudgmentPlan.kind:
+            judgments = cast(JudgmentPlan, plan).spec.judgments
             ensure(
-                plan.spec.judgments.get.strip(),
+                judgments.get.strip(),
                 f"{plan.spec.task}: judgments.get does not tell how to get the files",
             )
         ensure(plan.metrics, f"{plan.spec.task}: has no metric")
@@ -143,7 +145,7 @@ def dataset(subject: TaskSubject) -> None:
     """
     for plan in subject.valid_plans:
         if not isinstance(plan, Plan):
-            ensure(plan.read().captions, f"{plan.spec.task}: has no judged captions")
+            ensure(plan.caption_sets(), f"{plan.spec.task}: has no captions")
             continue
 
         failures = [

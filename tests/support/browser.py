@@ -20,13 +20,7 @@ _FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-AXE = (
-    Path(__file__).resolve().parents[1]
-    / "harness"
-    / "page"
-    / "vendor"
-    / "axe.min.js"
-)
+AXE = Path(__file__).resolve().parents[1] / "harness" / "page" / "vendor" / "axe.min.js"
 
 
 @pytest.fixture

@@ -148,15 +148,6 @@ def find_slices(pair: Pair, frame: Frame, column: str | None) -> dict[str, np.nd
     return masks
 
 
-def restrict(item: PairedMetric, mask: np.ndarray) -> PairedMetric:
-    """Return a metric of a pair on the examples of a mask."""
-    a, b = (
-        SystemData(None if side.stats is None else side.stats[mask], side.scores[mask])
-        for side in (item.a, item.b)
-    )
-    return PairedMetric(item.metric, a, b)
-
-
 def _find_defined(side: SystemData) -> np.ndarray:
     """Return the mask (B,) of the examples for which a system has a value."""
     return ~np.isnan(side.scores) if side.stats is None else is_defined(side.stats)

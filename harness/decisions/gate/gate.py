@@ -35,7 +35,6 @@ from harness.decisions.gate.examples import (
     ComparedExamples,
     compare_examples,
     find_slices,
-    restrict,
 )
 from harness.decisions.gate.margin import Margin, verify_margin
 from harness.decisions.gate.margin_tests import GatedExamples, choose_test, lowest_value
@@ -350,7 +349,7 @@ def _job(
         pair=pair,
         metric=metric,
         slice=text,
-        item=restrict(item, compared),
+        item=item.restrict(compared),
         margin=margin,
         examples=examples.choose(compared),
         left_out=int((mask & examples.of_baseline & ~compared).sum()),

@@ -8,7 +8,6 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.decisions.same.run import check_run, settings_of_run
 from harness.decisions.same.same import SourceComparison
 from harness.decisions.same.statistics import Settings
 from harness.decisions.same.tables import (
@@ -26,7 +25,6 @@ from harness.files.outputs import write_output
 from harness.page import assets
 from harness.reporting.formats.web import to_html
 from harness.reporting.table import Table
-from harness.run.finished import Run
 
 
 def write_page(
@@ -49,17 +47,6 @@ def page(results: Sequence[SourceComparison], settings: Settings) -> str:
     return assets.plain_page(
         f"Same distribution? {', '.join(labels)}", sections(results, settings, 2)
     )
-
-
-def sections_of_run(run: Run) -> list[dict[str, str]]:
-    """Return the section of a report on the tests of sources that the spec of a run
-    asks for, with ``title`` and ``html``.
-    """
-    results = check_run(run)
-    if not results:
-        return []
-    content = sections(results, settings_of_run(run), 4)
-    return [{"title": "Same distribution?", "html": content}]
 
 
 def sections(

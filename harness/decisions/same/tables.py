@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from harness.decisions.same.answer_kernels import KERNELS
 from harness.decisions.same.effects import Effect
 from harness.decisions.same.plan import Design
-from harness.decisions.same.run import check_run, settings_of_run
 from harness.decisions.same.same import Feature, SourceComparison
 from harness.decisions.same.statistics import Settings
 from harness.errors import counted
 from harness.reporting.table import Table, interval_text, number, p_text
-from harness.run.finished import Run
 
 ASSUMPTION = (
     "assumes that the answers to a prompt are independent and that the sources were "
@@ -66,12 +64,6 @@ def report_lines(
     for note in result.notes:
         yield f"  note: {note}"
     yield f"  {ASSUMPTION}"
-
-
-def lines_of_run(run: Run) -> Iterator[str]:
-    """Yield the lines of the tests of sources that the spec of a run asks for."""
-    for result in check_run(run):
-        yield from report_lines(result, settings_of_run(run), 0)
 
 
 def verdict_text(result: SourceComparison, settings: Settings) -> str:

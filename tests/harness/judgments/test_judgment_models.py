@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from harness.judgments import judgment_models as models
-from harness.spec.loading import LoadedJudgments, load_specs
+from harness.spec.loading import LoadedTask, load_specs
 
 BASE = {
     "task": "t",
@@ -67,7 +67,7 @@ def test_paths_beside_the_file(tmp_path):
         "statistics: [accuracy]\nmetrics: [novelty]\n"
     )
     (loaded,) = load_specs(tmp_path / "t.yaml")
-    assert isinstance(loaded, LoadedJudgments)
+    assert isinstance(loaded, LoadedTask)
     assert loaded.spec.judgments.paths == [str(tmp_path / "j.jsonl"), "other.jsonl"]
     assert loaded.spec.judgments.references.path == str(tmp_path / "r.jsonl")
 

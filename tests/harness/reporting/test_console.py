@@ -378,9 +378,8 @@ def test_one_run_of_judgments_has_no_table_of_sets(monkeypatch):
     printed = []
     monkeypatch.setattr(console, "print_run", lambda run, all_results: None)
     monkeypatch.setattr(console, "print_table", printed.append)
-    monkeypatch.setattr(console, "LeagueSet", lambda run: run)
-    monkeypatch.setattr(console, "League", list)
-    monkeypatch.setattr(console, "league_table", len)
+    kind = SimpleNamespace(table_of_runs=len)
+    monkeypatch.setattr(console, "load_kind", lambda name: kind)
     judged = SimpleNamespace(provenance=SimpleNamespace(kind="x"))
     captions = SimpleNamespace(provenance=SimpleNamespace(kind=""))
     for runs, expected in (

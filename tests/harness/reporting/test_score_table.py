@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.analysis.comparisons import Comparison
 from harness.analysis.rankings import BOLD_NOTE
-from harness.page.charts.differences import Compared
+from harness.reporting.compared_systems import Compared
 from harness.reporting.score_table import DATA, SLICE_NOTE, score_table
 from harness.rundir.records import ResultRecord
 from tests.support.comparisons import make_comparison

@@ -20,7 +20,7 @@ from harness.errors import InputError
 from harness.judgments.raters import ONE_PERSON
 from harness.judgments.source_files import read_judgments
 from harness.rundir.format import run_folders
-from harness.spec.loading import LoadedJudgments, load_specs
+from harness.spec.loading import LoadedTask, load_specs
 from tests.support.pinned import as_text, assert_pinned
 from tests.tasks.judgments.conftest import BAD, SCENES, VOTES, indented, votes_by_image
 
@@ -69,7 +69,7 @@ def test_all_tasks_are_there():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_task_runs_on_a_file_of_its_form(name, judged):
     (loaded,) = load_specs(f"judgments/{name}")
-    assert isinstance(loaded, LoadedJudgments)
+    assert isinstance(loaded, LoadedTask)
     result = run(name)
     spec = loaded.spec
 

@@ -103,10 +103,7 @@ def test_a_plan_that_people_have_filled_in_is_not_replaced(run, capsys):
         "harness: plan.csv: is there already, and was not written by the harness, "
         "or was changed since; give another name, or "
     )
-    assert (
-        capsys.readouterr().err
-        == f"{expected}--overwrite (in Python overwrite=True) to replace it\n"
-    )
+    assert capsys.readouterr().err == f"{expected}--overwrite to replace it\n"
     assert Path("plan.csv").read_text() == filled != empty
     assert main([*arguments, "--overwrite"]) == 0
     assert Path("plan.csv").read_text() == empty
