@@ -37,6 +37,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from itertools import product
+from typing import cast
 
 import numpy as np
 
@@ -241,8 +242,7 @@ def check_power(runs: int) -> int:
             (pilot.difference_power(difference, pilot.examples).needed or (0,))[0]
         )
 
-        plan = api.plans(task, metrics=[first, second])[0]
-        assert isinstance(plan, JudgmentPlan)
+        plan = cast(JudgmentPlan, api.plans(task, metrics=[first, second])[0])
         rows, sets = plan.prepare()
         scored = score_metrics(plan, sets, Execution(Provenance({})), rows.judgments)
         a, b = (metric.scores.scores[rows.rated.caption, 0] for metric in scored)
