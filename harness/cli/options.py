@@ -30,6 +30,8 @@ _CHOICE = re.compile(
     r"(?P<choices>.*)\)",
     re.DOTALL,
 )
+HELP_WIDTH = 80
+"""Columns of the first paragraph of a help text."""
 _NUMBER = re.compile(r"-\.?\d.*")
 """A value that begins as a negative number does, such as ``-1,1``; no option does."""
 
@@ -398,6 +400,14 @@ def _fold_line(line: str, width: int) -> str:
     return "\n".join([line[:start] + lines[0][start:], *lines[1:]])
 
 
+def _fill_first_paragraph(text: str) -> str:
+    """Return a docstring whose first paragraph is filled anew: its lines may end where
+    a clause does. Examples follow it, whose lines are their own.
+    """
+    first, gap, examples = text.partition("\n\n")
+    return textwrap.fill(" ".join(first.split()), HELP_WIDTH) + gap + examples
+
+
 class Parser(argparse.ArgumentParser):
     """Argument parser of ``harness VERB``.
 
@@ -411,6 +421,8 @@ class Parser(argparse.ArgumentParser):
 
     # argparse creates the parsers of subcommands through this signature
     def __init__(self, **options: Any) -> None:
+        if options.get("description"):
+            options["description"] = _fill_first_paragraph(options["description"])
         super().__init__(**{"formatter_class": _Formatter, **options})
         # argparse takes "-1,1" for an option unless its pattern of negative numbers,
         # which it keeps in this attribute, has it.
