@@ -4,14 +4,14 @@ with its difference to a baseline.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.analysis.comparisons import LEVEL, Comparison
 from harness.analysis.rankings import BOLD_NOTE, rankings
 from harness.errors import counted
-from harness.reporting.result_groups import full_row, usage_notes
+from harness.reporting.result_groups import full_row, interval_notes, usage_notes
 from harness.reporting.table import (
     Table,
     interval_text,
@@ -30,45 +30,6 @@ Comparisons = Mapping[tuple[str, str, str], Comparison]
 """(metric, slice, system) -> comparison of the system (``system_a``) with the baseline
 (``system_b``).
 """
-HEADERS = {
-    "metric": "l",
-    "slice": "l",
-    "system": "l",
-    "set": "r",
-    "n": "r",
-    "value": "r",
-    "95 % interval": "r",
-    "permutation p": "r",
-    "harmonic p": "r",
-    "difference": "r",
-    "p": "r",
-    "p (Holm)": "r",
-    "note": "l",
-}
-"""Columns of the table and their alignment; columns without content are left out."""
-DATA = (
-    "metric",
-    "higher_is_better",
-    "system",
-    "value",
-    "ci_low",
-    "ci_high",
-    "n",
-    "skipped",
-    "candidates",
-    "references",
-    "permutation_p",
-    "harmonic_p",
-    "baseline",
-    "difference",
-    "difference_ci_low",
-    "difference_ci_high",
-    "p_value",
-    "p_holm",
-    "n_compared",
-    "note",
-)
-"""Columns of the CSV, with ``slice`` in front where there are slices."""
 ALL = "all"
 """Name of all examples beside slices."""
 SLICE_NOTE = (
@@ -135,6 +96,82 @@ class Result:
         return p is not None and p <= LEVEL and not self.sizes_differ
 
 
+@dataclass(frozen=True)
+class Line:
+    """A result as a row of the printed table."""
+
+    result: Result
+    remarks: Sequence[int]
+    """Numbers of its remarks, which stand below the table."""
+
+    @property
+    def record(self) -> ResultRecord:
+        """The result record."""
+        return self.result.record
+
+
+@dataclass(frozen=True)
+class Lines:
+    """All rows of the printed table, metric by metric."""
+
+    lines: Sequence[Line]
+    baseline: str
+    draws: int
+    """Draws of the comparisons."""
+    sliced: bool
+    """True where some results are of slices."""
+    adjusted: bool
+    """True where a metric has several comparisons, for which p is adjusted."""
+
+    @property
+    def compared(self) -> list[Result]:
+        """Results with a comparison."""
+        return [line.result for line in self.lines if line.result.row is not None]
+
+    @property
+    def sizes(self) -> set[str]:
+        """Sizes of the caption sets of all examples."""
+        whole = [line.record for line in self.lines if line.record.slice is None]
+        return {size_text(record.sizes) for record in whole}
+
+
+def _no_notes(lines: Lines) -> list[str]:
+    return []
+
+
+def _always(lines: Lines) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the printed table."""
+
+    header: str
+    alignment: str
+    text: Callable[[Line], str]
+    """Text of a cell; a column whose cells are all empty is not shown."""
+    shown: Callable[[Lines], bool] = _always
+    """True for a table that has the column."""
+    notes: Callable[[Lines], list[str]] = _no_notes
+    """Remarks below the table on what the column holds."""
+    repeated: bool = True
+    """False for a column whose cell is empty where the row above has the same text in
+    it and in all such columns.
+    """
+    secondary: bool = False
+    """True for a column that a narrow terminal leaves out."""
+
+
+@dataclass(frozen=True)
+class DataColumn:
+    """A column of the CSV."""
+
+    name: str
+    value: Callable[[Result, str], object]
+    """Value for a result and the label of the baseline; None is an empty cell."""
+
+
 def score_table(
     records: Sequence[ResultRecord],
     rows: Sequence[Comparison] = (),
@@ -161,7 +198,6 @@ def score_table(
         default: ``rows``, which are all pairs of two systems.
     """
     leading = _leading(rows, compared)
-    sliced = any(record.slice for record in records)
     comparisons = {(row.metric, row.slice, row.system_a): row for row in rows}
     groups = _group_results(records, comparisons, baseline)
     ordered = [result for group in groups for result in group]
@@ -171,38 +207,39 @@ def score_table(
         dict.fromkeys(remark for result in ordered for remark in _remarks(result))
     )
     compared_with = {row.system_a for row in rows}
-    adjusted = len(compared_with) > 1 or any(row.slice for row in rows)
-    lines = [_line(result, remarks, sliced) for result in ordered]
-    # of one comparison of a metric, both columns would have the same numbers
-    if not adjusted:
-        for line in lines:
-            line["p"] = line["p (Holm)"]
-            line["p (Holm)"] = ""
-    _clear_repetitions(lines, ordered, starts)
-
-    # a size that all rows have stands in the title
-    whole = [result.record for result in ordered if result.record.slice is None]
-    sizes = {size_text(record.sizes) for record in whole}
-    used = [
-        name
-        for name in HEADERS
-        if any(line[name] for line in lines) and (name != "set" or len(sizes) > 1)
+    lines = Lines(
+        [
+            Line(result, [remarks.index(text) + 1 for text in _remarks(result)])
+            for result in ordered
+        ],
+        baseline,
+        draws,
+        sliced=any(record.slice for record in records),
+        adjusted=len(compared_with) > 1 or any(row.slice for row in rows),
+    )
+    columns = [
+        column
+        for column in COLUMNS
+        if column.shown(lines) and any(map(column.text, lines.lines))
     ]
 
-    notes = _notes(ordered, baseline, draws, "p (Holm)" if adjusted else "p")
-    notes += usage_notes([record for record in records if not record.slice])
+    notes = [note for column in columns for note in column.notes(lines)]
+    of_all = [record for record in records if not record.slice]
+    notes += interval_notes(of_all, missing_only=True)
+    notes += usage_notes(of_all)
     if leading:
         notes.append(BOLD_NOTE)
     if compared and compared.note:
         notes.append(f"not in bold: {compared.note}")
     notes += [f"({k}) {text}" for k, text in enumerate(remarks, 1)]
 
-    value_column = used.index("value") if lines else 0
+    headers = [column.header for column in columns]
+    value_column = headers.index("value") if ordered else 0
     return Table(
-        headers=used,
-        rows=[[line[name] for name in used] for line in lines],
-        alignment="".join(HEADERS[name] for name in used),
-        title=_title({record.n + record.skipped for record in whole}, sizes),
+        headers=headers,
+        rows=_rows(columns, lines, starts),
+        alignment="".join(column.alignment for column in columns),
+        title=_title({record.n + record.skipped for record in of_all}, lines.sizes),
         notes=notes,
         bold=frozenset(
             (index, value_column)
@@ -210,9 +247,30 @@ def score_table(
             if result.key in leading
         ),
         groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
-        data=_csv(ordered, baseline, sliced),
-        secondary=(*(["p"] if adjusted else []), "harmonic p", "set"),
+        data=_csv(ordered, baseline, lines.sliced),
+        secondary=tuple(column.header for column in columns if column.secondary),
     )
+
+
+def _rows(
+    columns: Sequence[Column], lines: Lines, starts: Container[int]
+) -> list[list[str]]:
+    """Return the cells of the table, those that repeat the row above empty; ``starts``
+    are the first rows of the metrics.
+    """
+    rows: list[list[str]] = []
+    above: list[str] = []
+    for index, line in enumerate(lines.lines):
+        cells = [column.text(line) for column in columns]
+        is_new = index in starts
+        row: list[str] = []
+        for place, column in enumerate(columns):
+            if not column.repeated:
+                is_new = is_new or cells[place] != above[place]
+            row.append(cells[place] if column.repeated or is_new else "")
+        rows.append(row)
+        above = cells
+    return rows
 
 
 def _group_results(
@@ -273,54 +331,6 @@ def _title(counts: set[int], sizes: set[str]) -> str:
     return f"{examples}, {size} captions (candidates + references)"
 
 
-def _line(result: Result, remarks: Sequence[str], sliced: bool) -> dict[str, str]:
-    """Return the cells of a result by column;
-    ``note`` has the numbers of its remarks.
-    """
-    record = result.record
-    row = result.row
-    no_number = "" if result.baseline is None else "–"
-    numbers = [remarks.index(remark) + 1 for remark in _remarks(result)]
-    cells = {
-        "metric": record_heading(record),
-        "slice": (record.slice or ALL) if sliced else "",
-        "n": f"{record.n:,}" if sliced else "",
-        "system": record.model,
-        "set": size_text(record.sizes),
-        "value": number(record.value),
-        "95 % interval": interval_text(record.ci95),
-        "permutation p": "" if record.p_value is None else p_text(record.p_value),
-        "harmonic p": "" if record.harmonic_p is None else number(record.harmonic_p),
-        "difference": no_number,
-        "p": no_number,
-        "p (Holm)": no_number,
-        "note": ", ".join(f"({number_of_remark})" for number_of_remark in numbers),
-    }
-    if result.difference is not None:
-        cells["difference"] = signed_text(result.difference)
-    if (
-        row is not None
-        and row.p_value is not None
-        and row.n > 1
-        and not result.sizes_differ
-    ):
-        cells["p"] = p_text(row.p_value)
-        cells["p (Holm)"] = p_text(row.p_holm) + ("*" if result.significant else "")
-    return cells
-
-
-def _clear_repetitions(
-    lines: Sequence[dict[str, str]], results: Sequence[Result], starts: Sequence[int]
-) -> None:
-    """Empty the cells of metric and slice in all rows but the first that has them;
-    ``starts`` are the first rows of the metrics.
-    """
-    for index in set(range(len(lines))) - set(starts):
-        lines[index]["metric"] = ""
-        if lines[index]["slice"] == (results[index - 1].record.slice or ALL):
-            lines[index]["slice"] = ""
-
-
 def _remarks(result: Result) -> list[str]:
     """Return the remarks on a row: reasons for missing tests, examples left out,
     sizes that differ.
@@ -348,73 +358,182 @@ def _remarks(result: Result) -> list[str]:
     return remarks
 
 
-def _notes(
-    results: Sequence[Result], baseline: str, draws: int, starred: str
-) -> list[str]:
-    """Return the remarks on differences and their p-values; ``starred`` is the header
-    of the column with stars.
-    """
-    notes: list[str] = []
-    if any(result.record.slice for result in results):
-        notes.append(SLICE_NOTE)
-    systems = {result.record.model for result in results if result.row is not None}
-    if not systems:
-        return notes
+def _slice_notes(lines: Lines) -> list[str]:
+    return [SLICE_NOTE] if lines.sliced else []
 
+
+def _difference_notes(lines: Lines) -> list[str]:
+    """Return the remark on differences and how they are tested."""
+    systems = {result.record.model for result in lines.compared}
+    if not systems:
+        return []
     adjusted = ""
     if len(systems) > 1:
         adjusted = (
             f"; p (Holm): adjusted for the {len(systems)} comparisons of a metric"
         )
-    notes.append(
-        f"difference: to {baseline}; p: approximate randomisation of the reported "
-        f"number, {draws} draws{adjusted}"
-    )
+    return [
+        f"difference: to {lines.baseline}; p: approximate randomisation of the "
+        f"reported number, {lines.draws} draws{adjusted}"
+    ]
 
-    slices = {
-        result.record.slice
-        for result in results
-        if result.record.slice and result.row is not None
-    }
+
+def _adjusted_notes(lines: Lines) -> list[str]:
+    """Return the remarks on adjusted p-values: those of slices, and stars."""
+    notes: list[str] = []
+    systems = {result.record.model for result in lines.compared}
+    slices = {result.record.slice for result in lines.compared if result.record.slice}
     if slices:
         tests = (
             f"{len(slices) * len(systems)} comparisons of a metric in all "
             f"{counted(len(slices), 'slice')}"
         )
         notes.append(f"p (Holm) of slices: adjusted for the {tests} together")
-    if any(result.significant for result in results):
+    if any(result.significant for result in lines.compared):
+        starred = "p (Holm)" if lines.adjusted else "p"
         notes.append(f"*: {starred} of at most {LEVEL:g}")
     return notes
 
 
 def _csv(results: Sequence[Result], baseline: str, sliced: bool) -> list[list[object]]:
-    """Return the header and the rows of the CSV."""
-    rows: list[list[object]] = [
-        list(DATA),
-        *(_data(result, baseline) for result in results),
-    ]
-    if not sliced:
-        return rows
-    names = ["slice", *(result.record.slice or ALL for result in results)]
-    return [[name, *row] for name, row in zip(names, rows)]
-
-
-def _data(result: Result, baseline: str) -> list[object]:
-    """Return the values of a result in the order of :data:`DATA`;
-    None becomes an empty cell.
+    """Return the header and the rows of the CSV, with ``slice`` in front where there
+    are slices.
     """
+    columns = [*([SLICE_COLUMN] if sliced else []), *DATA_COLUMNS]
+    header: list[object] = [column.name for column in columns]
+    rows = [
+        [column.value(result, baseline) for column in columns] for result in results
+    ]
+    return [header, *rows]
+
+
+def _difference_text(line: Line) -> str:
+    """Return the difference to the baseline; nothing for the baseline itself."""
+    if line.result.difference is not None:
+        return signed_text(line.result.difference)
+    return "" if line.result.baseline is None else "–"
+
+
+def _tested(result: Result) -> bool:
+    """Return True for a result whose comparison has a p-value to show."""
     row = result.row
-    low, high = (row and row.ci95) or (None, None)
-    values = full_row(result.record) | {
-        "system": result.record.model,
-        "permutation_p": result.record.p_value,
-        "baseline": baseline,
-        "difference": result.difference,
-        "difference_ci_low": low,
-        "difference_ci_high": high,
-        "p_value": row and row.p_value,
-        "p_holm": row and row.p_holm,
-        "n_compared": row and row.n,
-        "note": "; ".join(_remarks(result)),
-    }
-    return [values[name] for name in DATA]
+    return (
+        row is not None
+        and row.p_value is not None
+        and row.n > 1
+        and not result.sizes_differ
+    )
+
+
+def _p_text(line: Line) -> str:
+    """Return the p-value of a comparison before its adjustment."""
+    row = line.result.row
+    if row is not None and _tested(line.result):
+        return p_text(row.p_value)
+    return "" if line.result.baseline is None else "–"
+
+
+def _adjusted_text(line: Line) -> str:
+    """Return the adjusted p-value of a comparison, with a star where it is small."""
+    row = line.result.row
+    if row is not None and _tested(line.result):
+        return p_text(row.p_holm) + ("*" if line.result.significant else "")
+    return "" if line.result.baseline is None else "–"
+
+
+def _is_adjusted(lines: Lines) -> bool:
+    return lines.adjusted
+
+
+COLUMNS = (
+    Column("metric", "l", lambda line: record_heading(line.record), repeated=False),
+    Column(
+        "slice",
+        "l",
+        lambda line: line.record.slice or ALL,
+        shown=lambda lines: lines.sliced,
+        notes=_slice_notes,
+        repeated=False,
+    ),
+    Column("system", "l", lambda line: line.record.model),
+    # a size that all rows have stands in the title
+    Column(
+        "set",
+        "r",
+        lambda line: size_text(line.record.sizes),
+        shown=lambda lines: len(lines.sizes) > 1,
+        secondary=True,
+    ),
+    Column(
+        "n", "r", lambda line: f"{line.record.n:,}", shown=lambda lines: lines.sliced
+    ),
+    Column("value", "r", lambda line: number(line.record.value)),
+    Column("95 % interval", "r", lambda line: interval_text(line.record.ci95)),
+    Column(
+        "permutation p",
+        "r",
+        lambda line: "" if line.record.p_value is None else p_text(line.record.p_value),
+    ),
+    Column(
+        "harmonic p",
+        "r",
+        lambda line: (
+            "" if line.record.harmonic_p is None else number(line.record.harmonic_p)
+        ),
+        secondary=True,
+    ),
+    Column("difference", "r", _difference_text, notes=_difference_notes),
+    Column("p", "r", _p_text, shown=_is_adjusted, secondary=True),
+    Column("p (Holm)", "r", _adjusted_text, shown=_is_adjusted, notes=_adjusted_notes),
+    # of one comparison of a metric, both would have the same numbers
+    Column(
+        "p",
+        "r",
+        _adjusted_text,
+        shown=lambda lines: not lines.adjusted,
+        notes=_adjusted_notes,
+    ),
+    Column("note", "l", lambda line: ", ".join(f"({k})" for k in line.remarks)),
+)
+"""Columns of the printed table, from left to right."""
+
+
+def _end(result: Result, place: int) -> object:
+    """Return an end of the interval of a difference."""
+    row = result.row
+    return row.ci95[place] if row is not None and row.ci95 else None
+
+
+SLICE_COLUMN = DataColumn("slice", lambda result, _: result.record.slice or ALL)
+DATA_COLUMNS = (
+    *(
+        DataColumn(name, lambda result, _, name=name: full_row(result.record)[name])
+        for name in ("metric", "higher_is_better")
+    ),
+    DataColumn("system", lambda result, _: result.record.model),
+    *(
+        DataColumn(name, lambda result, _, name=name: full_row(result.record)[name])
+        for name in (
+            "value",
+            "ci_low",
+            "ci_high",
+            "n",
+            "skipped",
+            "candidates",
+            "references",
+        )
+    ),
+    DataColumn("permutation_p", lambda result, _: result.record.p_value),
+    DataColumn("harmonic_p", lambda result, _: result.record.harmonic_p),
+    DataColumn("baseline", lambda _, baseline: baseline),
+    DataColumn("difference", lambda result, _: result.difference),
+    DataColumn("difference_ci_low", lambda result, _: _end(result, 0)),
+    DataColumn("difference_ci_high", lambda result, _: _end(result, 1)),
+    DataColumn("p_value", lambda result, _: result.row and result.row.p_value),
+    DataColumn("p_holm", lambda result, _: result.row and result.row.p_holm),
+    DataColumn("n_compared", lambda result, _: result.row and result.row.n),
+    DataColumn("note", lambda result, _: "; ".join(_remarks(result))),
+)
+"""Columns of the CSV."""
+DATA = tuple(column.name for column in DATA_COLUMNS)
+"""Names of the columns of the CSV."""
