@@ -43,6 +43,7 @@ LAYERS = [
     {"run"},
     {"executors", "wrappers"},
     {"analysis"},
+    {"results"},
     {"reporting"},
     {"hub"},
     {"api"},

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.analysis.pairs import ComparedRun
 from harness.analysis.score_declarations import Bounds
 from harness.contracts import Values
 from harness.decisions.statistics.bounded_labels import bounded_labels_interval
@@ -29,9 +28,8 @@ from harness.files.record_files import read_records
 from harness.files.records import Record
 from harness.judgments.fields import number
 from harness.registry.catalogue import spelling
-from harness.run.finished import Run
+from harness.results import ComparedRun, Run, System
 from harness.rundir.format import file_digest, to_json
-from harness.rundir.samples import System
 from harness.stats.bootstrap import number_clusters
 
 COLUMNS = {

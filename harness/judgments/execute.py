@@ -38,12 +38,11 @@ from harness.judgments.scoring import ScoredMetric, score_metrics
 from harness.judgments.system_agreement import notes_of_strengths
 from harness.registry import current
 from harness.registry.hooks import Plugins
+from harness.results import Provenance, Run
 from harness.run.execution import Execution, Options, connect_cluster
-from harness.run.finished import Run
 from harness.run.resources import check_sets
 from harness.rundir.directory_check import Mode
 from harness.rundir.format import JsonObject, plain
-from harness.rundir.provenance import Provenance
 from harness.rundir.rundir import RunDir
 from harness.rundir.stored_paths import with_stored_contents
 

@@ -13,8 +13,7 @@ from harness.contracts import Parameters
 from harness.contracts.parameters import Values
 from harness.reporting.result_groups import group_records
 from harness.reporting.table import shown_names
-from harness.run.finished import Run
-from harness.rundir.records import ResultRecord
+from harness.results import ResultRecord, Run
 from harness.stats.metric_tests import MOST_SKIPPED
 
 QUESTIONS = {

@@ -18,7 +18,7 @@ from harness.judgments.league import (
 )
 from harness.reporting.result_groups import interval_notes, usage_notes
 from harness.reporting.table import Bar, Table, p_text
-from harness.rundir.records import ResultRecord
+from harness.results import ResultRecord
 from harness.stats.metric_tests import EXCHANGE_TESTS, exchange_test
 
 SKIPPED_NOTE = (

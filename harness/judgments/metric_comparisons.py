@@ -7,10 +7,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from harness.analysis.comparisons import Comparison, finite, with_verdict
+from harness.analysis.comparisons import finite, with_verdict
 from harness.errors import HarnessError, did_you_mean
-from harness.run.finished import Run
-from harness.rundir.records import ResultRecord
+from harness.results import Comparison, ResultRecord, Run
 from harness.stats.metric_tests import EXCHANGE_TESTS, exchange_test
 
 

@@ -18,8 +18,7 @@ from harness.errors import InputError
 from harness.judgments.league import League, LeagueSet, cluster
 from harness.judgments.league_tables import pairwise_table, value_text
 from harness.reporting.formats.web import to_html
-from harness.run.finished import Run
-from harness.rundir.records import ResultRecord
+from harness.results import ResultRecord, Run
 
 SPEEDS = Path(__file__).with_name("metric_speed.json")
 LONG = 40

@@ -21,7 +21,7 @@ from harness.judgments.metric_scores import UNEQUAL
 from harness.judgments.raters import ONE_PERSON, judge_as_person, person_agreements
 from harness.judgments.rows import JudgmentRows
 from harness.judgments.scoring import ScoredMetric
-from harness.rundir.records import ResultRecord
+from harness.results import ResultRecord
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import numpy as np
 from harness.contracts import CaptionSet, Judgments
 from harness.judgments.reference_policy import ScoringSets
 from harness.judgments.scoring import ScoredMetric
+from harness.results import SampleTable
 from harness.run.execution import Execution
 from harness.rundir.sample_file import SampleWriter
-from harness.rundir.samples import SampleTable
 
 
 def write_samples(

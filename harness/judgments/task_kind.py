@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.analysis.comparisons import Comparison
 from harness.judgments.judgment_models import JudgmentSpec
 from harness.judgments.plan import JudgmentPlan, make_judgment_plan
 from harness.reporting.table import Table
+from harness.results import Comparison, Run
 from harness.run.execution import Options
-from harness.run.finished import Run
 from harness.rundir.directory_check import Mode
 from harness.spec.loading import LoadedTask
 

@@ -57,9 +57,7 @@ from harness.reporting.table import (
     shown_name,
     size_text,
 )
-from harness.run.finished import Run
-from harness.rundir.records import ResultRecord
-from harness.rundir.samples import SampleTable
+from harness.results import ResultRecord, Run, SampleTable
 
 TEMPLATES = Path(__file__).parent / "templates"
 TABLE_VIEWS = ("table", "verdicts", "texts")

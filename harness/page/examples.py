@@ -29,12 +29,11 @@ from harness.page.groups import Group
 from harness.page.thumbnails import image_folders
 from harness.registry import current
 from harness.reporting.table import shown_names
-from harness.run.finished import Run
+from harness.results import P_PREFIX, Run, System
 from harness.rundir.file_names import SAMPLES
 from harness.rundir.format import open_run_file
 from harness.rundir.parquet import damaged_file_error, require_values
 from harness.rundir.records import decoding_text
-from harness.rundir.samples import P_PREFIX, System
 from harness.spec.models import DatasetSpec
 
 PART = 500

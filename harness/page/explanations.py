@@ -14,12 +14,10 @@ from harness.page.assets import DataBlock
 from harness.page.examples import stream
 from harness.page.groups import Group
 from harness.registry.display_names import display_name
+from harness.results import MetricEntry, Run, System
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
-from harness.run.finished import Run
 from harness.run.stored_metrics import read_metric
-from harness.rundir.provenance import MetricEntry
-from harness.rundir.samples import System
 
 DEFAULT_EXAMPLES = 40
 """Number of examples that are explained by metrics without embeddings,

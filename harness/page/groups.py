@@ -18,17 +18,15 @@ from harness.analysis.comparison_budget import (
     affordable,
     compare_affordable,
 )
-from harness.analysis.comparisons import LEVEL, Comparison
-from harness.analysis.pairs import ComparedRun, Pair, RecordPair, differences_of_runs
+from harness.analysis.comparisons import LEVEL
+from harness.analysis.pairs import Pair, RecordPair, differences_of_runs
 from harness.analysis.rankings import BOLD_NOTE, rankings, unranked_notes
 from harness.errors import InputError
 from harness.page.assets import DataBlock
 from harness.reporting.table import shown_names
-from harness.run.finished import Run
+from harness.results import ComparedRun, Comparison, ResultRecord, Run, System
 from harness.rundir.file_names import MANIFEST, RESULTS
 from harness.rundir.format import MANIFEST_SCHEMA, RESULTS_SCHEMA, read_json_object
-from harness.rundir.records import ResultRecord
-from harness.rundir.samples import System
 
 MOST_LABELS = 4
 """Number of systems that a title names."""

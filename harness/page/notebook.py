@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from harness.analysis.comparisons import Comparisons
 from harness.errors import HarnessError, UnknownName, counted
 from harness.registry.display_names import display_name
 from harness.reporting.comparison_tables import comparison_table
 from harness.reporting.console import table_of_run
 from harness.reporting.formats.web import to_html
 from harness.reporting.table import Table, heading, interval_text, number, p_text
-from harness.run.finished import Run
+from harness.results import Comparisons, Run
 from harness.run.text_scores import MetricResult, Scores
 
 MAX_ROWS = 200

@@ -14,7 +14,7 @@ from typing import cast
 from harness.contracts.parameters import Values
 from harness.files.json_text import parse_json
 from harness.reporting.table import Table, number, shown_name
-from harness.run.finished import Run
+from harness.results import Run
 from harness.rundir.file_names import LOG
 from harness.rundir.format import open_run_file
 

@@ -19,7 +19,7 @@ from harness.errors import InputError, counted
 from harness.files.media import is_file_name, media_file
 from harness.page.assets import DataBlock
 from harness.page.provenance import portable
-from harness.run.finished import Run
+from harness.results import Run
 
 SIDE = 224
 """Longest side of a thumbnail in pixels."""

@@ -97,7 +97,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Line:
+class PrintedRow:
     """A result as a row of the printed table."""
 
     result: Result
@@ -111,10 +111,10 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Lines:
+class PrintedRows:
     """All rows of the printed table, metric by metric."""
 
-    lines: Sequence[Line]
+    lines: Sequence[PrintedRow]
     baseline: str
     draws: int
     """Draws of the comparisons."""
@@ -135,25 +135,25 @@ class Lines:
         return {size_text(record.sizes) for record in whole}
 
 
-def _no_notes(lines: Lines) -> list[str]:
+def _no_notes(lines: PrintedRows) -> list[str]:
     return []
 
 
-def _always(lines: Lines) -> bool:
+def _always(lines: PrintedRows) -> bool:
     return True
 
 
 @dataclass(frozen=True)
-class Column:
+class PrintedColumn:
     """A column of the printed table."""
 
     header: str
     alignment: str
-    text: Callable[[Line], str]
+    text: Callable[[PrintedRow], str]
     """Text of a cell; a column whose cells are all empty is not shown."""
-    shown: Callable[[Lines], bool] = _always
+    shown: Callable[[PrintedRows], bool] = _always
     """True for a table that has the column."""
-    notes: Callable[[Lines], list[str]] = _no_notes
+    notes: Callable[[PrintedRows], list[str]] = _no_notes
     """Remarks below the table on what the column holds."""
     repeated: bool = True
     """False for a column whose cell is empty where the row above has the same text in
@@ -207,9 +207,9 @@ def score_table(
         dict.fromkeys(remark for result in ordered for remark in _remarks(result))
     )
     compared_with = {row.system_a for row in rows}
-    lines = Lines(
+    lines = PrintedRows(
         [
-            Line(result, [remarks.index(text) + 1 for text in _remarks(result)])
+            PrintedRow(result, [remarks.index(text) + 1 for text in _remarks(result)])
             for result in ordered
         ],
         baseline,
@@ -253,7 +253,7 @@ def score_table(
 
 
 def _rows(
-    columns: Sequence[Column], lines: Lines, starts: Container[int]
+    columns: Sequence[PrintedColumn], lines: PrintedRows, starts: Container[int]
 ) -> list[list[str]]:
     """Return the cells of the table, those that repeat the row above empty; ``starts``
     are the first rows of the metrics.
@@ -358,11 +358,11 @@ def _remarks(result: Result) -> list[str]:
     return remarks
 
 
-def _slice_notes(lines: Lines) -> list[str]:
+def _slice_notes(lines: PrintedRows) -> list[str]:
     return [SLICE_NOTE] if lines.sliced else []
 
 
-def _difference_notes(lines: Lines) -> list[str]:
+def _difference_notes(lines: PrintedRows) -> list[str]:
     """Return the remark on differences and how they are tested."""
     systems = {result.record.model for result in lines.compared}
     if not systems:
@@ -378,7 +378,7 @@ def _difference_notes(lines: Lines) -> list[str]:
     ]
 
 
-def _adjusted_notes(lines: Lines) -> list[str]:
+def _adjusted_notes(lines: PrintedRows) -> list[str]:
     """Return the remarks on adjusted p-values: those of slices, and stars."""
     notes: list[str] = []
     systems = {result.record.model for result in lines.compared}
@@ -407,7 +407,7 @@ def _csv(results: Sequence[Result], baseline: str, sliced: bool) -> list[list[ob
     return [header, *rows]
 
 
-def _difference_text(line: Line) -> str:
+def _difference_text(line: PrintedRow) -> str:
     """Return the difference to the baseline; nothing for the baseline itself."""
     if line.result.difference is not None:
         return signed_text(line.result.difference)
@@ -425,7 +425,7 @@ def _tested(result: Result) -> bool:
     )
 
 
-def _p_text(line: Line) -> str:
+def _p_text(line: PrintedRow) -> str:
     """Return the p-value of a comparison before its adjustment."""
     row = line.result.row
     if row is not None and _tested(line.result):
@@ -433,7 +433,7 @@ def _p_text(line: Line) -> str:
     return "" if line.result.baseline is None else "–"
 
 
-def _adjusted_text(line: Line) -> str:
+def _adjusted_text(line: PrintedRow) -> str:
     """Return the adjusted p-value of a comparison, with a star where it is small."""
     row = line.result.row
     if row is not None and _tested(line.result):
@@ -441,13 +441,15 @@ def _adjusted_text(line: Line) -> str:
     return "" if line.result.baseline is None else "–"
 
 
-def _is_adjusted(lines: Lines) -> bool:
+def _is_adjusted(lines: PrintedRows) -> bool:
     return lines.adjusted
 
 
 COLUMNS = (
-    Column("metric", "l", lambda line: record_heading(line.record), repeated=False),
-    Column(
+    PrintedColumn(
+        "metric", "l", lambda line: record_heading(line.record), repeated=False
+    ),
+    PrintedColumn(
         "slice",
         "l",
         lambda line: line.record.slice or ALL,
@@ -455,26 +457,26 @@ COLUMNS = (
         notes=_slice_notes,
         repeated=False,
     ),
-    Column("system", "l", lambda line: line.record.model),
+    PrintedColumn("system", "l", lambda line: line.record.model),
     # a size that all rows have stands in the title
-    Column(
+    PrintedColumn(
         "set",
         "r",
         lambda line: size_text(line.record.sizes),
         shown=lambda lines: len(lines.sizes) > 1,
         secondary=True,
     ),
-    Column(
+    PrintedColumn(
         "n", "r", lambda line: f"{line.record.n:,}", shown=lambda lines: lines.sliced
     ),
-    Column("value", "r", lambda line: number(line.record.value)),
-    Column("95 % interval", "r", lambda line: interval_text(line.record.ci95)),
-    Column(
+    PrintedColumn("value", "r", lambda line: number(line.record.value)),
+    PrintedColumn("95 % interval", "r", lambda line: interval_text(line.record.ci95)),
+    PrintedColumn(
         "permutation p",
         "r",
         lambda line: "" if line.record.p_value is None else p_text(line.record.p_value),
     ),
-    Column(
+    PrintedColumn(
         "harmonic p",
         "r",
         lambda line: (
@@ -482,18 +484,20 @@ COLUMNS = (
         ),
         secondary=True,
     ),
-    Column("difference", "r", _difference_text, notes=_difference_notes),
-    Column("p", "r", _p_text, shown=_is_adjusted, secondary=True),
-    Column("p (Holm)", "r", _adjusted_text, shown=_is_adjusted, notes=_adjusted_notes),
+    PrintedColumn("difference", "r", _difference_text, notes=_difference_notes),
+    PrintedColumn("p", "r", _p_text, shown=_is_adjusted, secondary=True),
+    PrintedColumn(
+        "p (Holm)", "r", _adjusted_text, shown=_is_adjusted, notes=_adjusted_notes
+    ),
     # of one comparison of a metric, both would have the same numbers
-    Column(
+    PrintedColumn(
         "p",
         "r",
         _adjusted_text,
         shown=lambda lines: not lines.adjusted,
         notes=_adjusted_notes,
     ),
-    Column("note", "l", lambda line: ", ".join(f"({k})" for k in line.remarks)),
+    PrintedColumn("note", "l", lambda line: ", ".join(f"({k})" for k in line.remarks)),
 )
 """Columns of the printed table, from left to right."""
 

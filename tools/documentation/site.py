@@ -48,6 +48,7 @@ TITLES = {
     "scale.md": "Scale",
     "figures.md": "Figures, tables, notebooks",
     "judgments.md": "Human judgments",
+    "results.md": "Finished runs",
     "plugins.md": "Plugins",
     "editors.md": "Editor and shell",
     "coming-from": "Coming from",
@@ -65,6 +66,7 @@ REPOSITORY_FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 API = {
     "Python API": [
         "harness.api",
+        "harness.results",
         "harness.analysis.compare",
         "harness.decisions.correlate.correlate",
         "harness.decisions.power.power",

@@ -35,7 +35,7 @@ from caption_browser.example_list import (
 )
 from harness.errors import HarnessError
 from harness.reporting.table import ARROWS, number
-from harness.run.finished import Run
+from harness.results import Run
 
 NO_BREAK = "\u00a0"
 """Space at which a line does not end."""

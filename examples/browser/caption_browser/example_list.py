@@ -16,8 +16,7 @@ import numpy as np
 
 from harness.errors import InputError
 from harness.reporting.captions import system_heads
-from harness.run.finished import Run
-from harness.rundir.samples import P_PREFIX
+from harness.results import P_PREFIX, Run
 
 MAX_TEXT = 2000
 """Number of characters of a text beyond which it is cut."""

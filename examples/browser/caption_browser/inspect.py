@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     nothing to browse.
     """
     from harness.errors import HarnessError, UnknownName, did_you_mean
-    from harness.run.finished import Run
+    from harness.results import Run
 
     finished = Run.open(args.run)
     if finished.provenance.kind or not len(finished.samples):

@@ -16,7 +16,7 @@ from caption_browser.example_list import ExampleList
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from harness.rundir.samples import SampleTable
+from harness.results import SampleTable
 
 
 def drive(run, script: Callable[[ExampleBrowser, Pilot], Awaitable[None]], **options):

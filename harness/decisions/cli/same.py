@@ -241,9 +241,9 @@ def exit_code(results: Sequence[SourceComparison]) -> int:
 
 def read_sources(args: argparse.Namespace) -> list[Source]:
     """Return the sources of files and runs; a run directory has all its models."""
-    from harness.analysis.pairs import ComparedRun
     from harness.decisions.same.run import sources_of_run
     from harness.decisions.same.sources import Source
+    from harness.results import ComparedRun
     from harness.run.captions_by_id import read_answers, read_prompts
     from harness.run.file_labels import file_labels
     from harness.run.file_options import FileOptions

@@ -18,7 +18,7 @@ from harness.decisions.correlate.column_table import (
     read_table,
 )
 from harness.errors import InputError
-from harness.run.finished import Run
+from harness.results import Run
 
 _KEYS = ("run", "dataset", "model", "decoding", "example")
 """Columns of every run."""

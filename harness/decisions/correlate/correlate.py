@@ -25,7 +25,7 @@ from harness.decisions.correlate.judgment_columns import judgment_table
 from harness.errors import HarnessError, InputError, UnknownName, counted, did_you_mean
 from harness.registry import current
 from harness.registry.permissions import typed_by_user
-from harness.run.finished import Run
+from harness.results import Provenance, Run
 from harness.run.intervals import estimate
 from harness.run.metric_plan import (
     AnyMetricPlan,
@@ -36,7 +36,6 @@ from harness.run.metric_plan import (
 )
 from harness.run.score import score_sets
 from harness.rundir.file_names import MANIFEST
-from harness.rundir.provenance import Provenance
 from harness.stats.correlation import CorrelationTable, correlate_columns, problem_of
 
 ALL = "all"

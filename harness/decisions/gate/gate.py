@@ -41,7 +41,7 @@ from harness.decisions.gate.margin_tests import GatedExamples, choose_test, lowe
 from harness.decisions.statistics.sample_size import LEVEL
 from harness.errors import HarnessError, counted
 from harness.registry.display_names import display_name
-from harness.run.finished import Run
+from harness.results import Run
 from harness.run.stored_metrics import StoredMetric
 from harness.stats.multiplicity import holm
 

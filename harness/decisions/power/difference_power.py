@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from harness.analysis.compare import compare_pairs
-from harness.analysis.pairs import ComparedRun, Pair, pairs
+from harness.analysis.pairs import Pair, pairs
 from harness.errors import HarnessError, InputError
-from harness.run.finished import Run
+from harness.results import ComparedRun, Run
 from harness.stats.bootstrap import number_clusters, sum_over_clusters
 
 SMALLEST_PILOT = 200

@@ -21,7 +21,7 @@ from harness.decisions.power.trials import (
     plans_with_p_values,
 )
 from harness.errors import HarnessError, InputError, did_you_mean
-from harness.run.finished import Run
+from harness.results import Run
 from harness.run.metric_plan import MetricPlan
 from harness.stats.seeds import derive
 

@@ -13,9 +13,9 @@ from harness.decisions.power.fit import SizeTrials, smallest_p
 from harness.decisions.power.model import Extrapolation
 from harness.decisions.power.rules import Rule
 from harness.errors import HarnessError
+from harness.results import Run
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
-from harness.run.finished import Run
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
 from harness.run.stored_metrics import require_components
 from harness.spec.models import SignificanceSpec

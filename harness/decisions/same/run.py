@@ -10,11 +10,10 @@ from typing import cast
 from pydantic import TypeAdapter
 
 from harness import __version__
-from harness.analysis.pairs import ComparedRun
 from harness.decisions.same.same import SourceComparison, compare_all
 from harness.decisions.same.sources import Source
 from harness.decisions.same.statistics import Settings
-from harness.run.finished import Run
+from harness.results import ComparedRun, Run
 from harness.rundir.artifact_key import content_digest
 from harness.rundir.file_names import SAME
 from harness.rundir.format import plain

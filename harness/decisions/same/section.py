@@ -10,7 +10,7 @@ from dataclasses import asdict
 from harness.contracts import Values
 from harness.decisions.same.run import check_run, settings_of_run
 from harness.decisions.same.tables import report_lines
-from harness.run.finished import Run
+from harness.results import Run
 
 
 class SameSection:

@@ -19,7 +19,7 @@ from harness.page.charts.samples import (
 )
 from harness.page.charts.stopping import stopping
 from harness.page.charts.view_charts import view_charts
-from harness.run.finished import Run
+from harness.results import Run
 
 SOURCES = (
     overview,

@@ -10,13 +10,13 @@ from dataclasses import replace
 from functools import partial
 
 from harness.analysis.compare import DRAWS
-from harness.analysis.comparisons import LEVEL, Comparison
+from harness.analysis.comparisons import LEVEL
 from harness.contracts.parameters import Values
 from harness.page.charts import axes, shared_marks, vega
 from harness.page.charts.chart import BETTER, NEUTRAL, WORSE, Chart, Layout, Spec
 from harness.reporting.compared_systems import compared_systems
 from harness.reporting.table import heading, number, p_text, shown_name
-from harness.run.finished import Run
+from harness.results import Comparison, Run
 
 ALL_PAIRS = 4
 """Largest number of systems whose pairs are all drawn; with more, every system is

@@ -22,8 +22,8 @@ from harness.reporting.result_groups import (
     system_names,
 )
 from harness.reporting.table import heading, interval_text, number, size_text
-from harness.run.finished import Run
-from harness.rundir.records import ResultRecord, lookup, text_of_fields
+from harness.results import ResultRecord, Run
+from harness.rundir.records import lookup, text_of_fields
 
 LEAST_SYSTEMS = 3
 MOST_SYSTEMS = 60

@@ -18,8 +18,7 @@ from harness.page.charts.chart import Chart, Layout, Spec
 from harness.registry import current
 from harness.reporting.result_groups import directions, headings, system_names
 from harness.reporting.table import interval_text, number, shown_names
-from harness.run.finished import Run
-from harness.rundir.records import ResultRecord
+from harness.results import ResultRecord, Run
 
 MOST_PLANES = 3
 """Largest number of planes of a run."""

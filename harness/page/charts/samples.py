@@ -24,8 +24,7 @@ from harness.page.charts.chart import (
 from harness.reporting.captions import system_heads
 from harness.reporting.result_groups import directions, headings
 from harness.reporting.table import number, shown_names
-from harness.run.finished import Run
-from harness.rundir.samples import System
+from harness.results import Run, System
 from harness.stats.correlation import average_ranks
 
 MOST_SYSTEMS = 12

@@ -13,7 +13,7 @@ from harness.contracts.parameters import Values
 from harness.page.charts import axes, shared_marks, vega
 from harness.page.charts.chart import Chart, Layout, Spec
 from harness.reporting.table import number
-from harness.run.finished import Run
+from harness.results import Run
 from harness.run.stopping_conditions import describe_verdict
 
 

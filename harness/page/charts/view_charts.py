@@ -17,8 +17,7 @@ from harness.page.charts.planes import plane_chart
 from harness.reporting.result_groups import directions
 from harness.reporting.table import number, shown_names
 from harness.reporting.views import Series, series, shown_view, split_quantity
-from harness.run.finished import Run
-from harness.rundir.records import ResultRecord
+from harness.results import ResultRecord, Run
 from harness.spec.models import ViewSpec
 
 DRAWN = ("line", "scatter", "bar", "heatmap")
