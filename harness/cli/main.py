@@ -19,7 +19,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 
 from harness import __version__
 from harness.cli import process
@@ -280,7 +280,9 @@ def _dispatch(arguments: list[str]) -> int:
     args = parser.parse_args(options)
     with allow(getattr(args, "allow_secret", ())):
         use_registry(args)
-        with json_alone(args), _options_named(args):
+        # a verb of another package prints its JSON itself
+        is_own = module.__name__.partition(".")[0] == "harness"
+        with json_alone(args) if is_own else nullcontext(), _options_named(args):
             return int(module.run(args) or 0)
 
 

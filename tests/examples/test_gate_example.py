@@ -279,5 +279,7 @@ def test_the_plugin_of_pytest_imports_nothing_heavy():
     )
     assert set(json.loads(done.stdout.replace("'", '"'))) <= {
         "harness",
+        "harness.decisions",
+        "harness.decisions.gate",
         "harness.decisions.gate.pytest_plugin",
     }
