@@ -228,8 +228,13 @@ def _print_json(runs: Sequence[Run]) -> None:
             name: reason for item in runs for name, reason in item.failed.items()
         },
     }
+    own_keys = {*values, "slices"}
     for item in runs:
         for name, section in sections_of(item).items():
+            if name in own_keys:
+                raise HarnessError(
+                    f"the report section '{name}' has the name of a key of the output"
+                )
             values.setdefault(name, []).extend(section.values(item))
     slices = [record.to_dict() for item in runs for record in item.slices]
     if slices:

@@ -12,7 +12,7 @@ from harness.analysis.comparisons import Comparison
 from harness.analysis.rankings import BOLD_NOTE, RankedSystem
 from harness.analysis.slices import ADJUSTED
 from harness.errors import counted
-from harness.reporting.score_table import SLICE_NOTE
+from harness.reporting.score_columns import SLICE_NOTE
 from harness.reporting.table import (
     Table,
     heading,

@@ -23,7 +23,7 @@ from harness.reporting.result_groups import (
     group_records,
     system_names,
 )
-from harness.reporting.score_table import ALL, SLICE_NOTE
+from harness.reporting.score_columns import ALL, SLICE_NOTE
 from harness.reporting.table import Table, heading, number, shown_names, size_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord

@@ -8,9 +8,12 @@ from typing import Any
 from harness.analysis.comparisons import Comparison
 from harness.analysis.rankings import BOLD_NOTE
 from harness.reporting.compared_systems import Compared
-from harness.reporting.score_table import DATA, SLICE_NOTE, score_table
+from harness.reporting.score_columns import DATA_COLUMNS, SLICE_NOTE
+from harness.reporting.score_table import score_table
 from harness.rundir.records import ResultRecord
 from tests.support.comparisons import make_comparison
+
+DATA = tuple(column.name for column in DATA_COLUMNS)
 
 
 def record(

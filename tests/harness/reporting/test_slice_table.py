@@ -13,7 +13,7 @@ from harness.page.groups import groups_of
 from harness.page.matrix import table_rows
 from harness.reporting.console import MOST_RESULTS, print_run, table_of_slices
 from harness.reporting.formats.delimited import to_csv
-from harness.reporting.score_table import ALL, SLICE_NOTE
+from harness.reporting.score_columns import ALL, SLICE_NOTE
 from harness.reporting.slice_table import TITLE, slice_table
 from tests.support.sliced import COUNT, write_files
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-_TYPE = re.compile(r"[biufcSUO?]\d{0,4}")
+_TYPE = re.compile(r"[biufcSUO?]\d{0,9}")
 """Data types of numbers, of texts and of objects."""
 _ORDERS = frozenset("<>|=")
 
@@ -67,6 +67,10 @@ class PickledArray(np.ndarray):
             raise ValueError(f"content that does not fill an array of shape {sizes}")
         checked: Any = (1, sizes, dtype, bool(is_fortran), content)
         super().__setstate__(checked)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # Another process reads it as any array: numpy's own state is not checked there.
+        return self.view(np.ndarray).__reduce_ex__(protocol)
 
 
 def make_empty(*_: object) -> PickledArray:

@@ -4,6 +4,7 @@ numpy arrays and torch tensors only.
 
 from __future__ import annotations
 
+import builtins
 import collections
 import io
 import mmap
@@ -99,11 +100,12 @@ class _Plain(pickle.Unpickler):
     """
 
     def find_class(self, module: str, name: str) -> Any:
-        if module in ("builtins", "__builtin__") and name in _PLAIN:
-            return getattr(__import__("builtins"), name)
+        if module == "__builtin__":  # of Python 2
+            module = "builtins"
+        if module == "builtins" and name in _PLAIN:
+            return getattr(builtins, name)
         if module.split(".")[0] == "torch":
             return self._torch(module, name)
-        module = module.replace("__builtin__", "builtins", 1)
         # the name since numpy 2
         plain_module = module.replace("numpy.core", "numpy._core", 1)
         if (plain_module, name) not in _ALLOWED:

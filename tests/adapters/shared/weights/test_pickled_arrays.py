@@ -54,6 +54,16 @@ def test_arrays_of_objects_come_back(tmp_path: Path, protocol: int):
     assert load_plain_pickle(tmp_path / "a.pkl").tolist() == content.tolist()
 
 
+def test_an_array_that_was_read_goes_to_another_process(tmp_path: Path):
+    rows = np.arange(6, dtype=np.float32).reshape(2, 3)
+    (tmp_path / "a.pkl").write_bytes(pickle.dumps(rows))
+    loaded = load_plain_pickle(tmp_path / "a.pkl")
+    for sent in (loaded, loaded[1:], loaded.T):
+        again = pickle.loads(pickle.dumps(sent))
+        assert type(again) is np.ndarray
+        np.testing.assert_array_equal(again, np.asarray(sent))
+
+
 def dtype_with(state: tuple) -> bytes:
     """Return a pickle of a data type with a state of its own."""
 
