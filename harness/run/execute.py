@@ -230,14 +230,14 @@ def _check_growing(
     """
     obstacle = ""
     if options.part is not None:
-        obstacle = "a part of a run"
+        obstacle = f"a part of a run (shard='{options.part}')"
     elif plan.spec.sizes == "equal":
         obstacle = "sizes: equal"
     elif plan.token_metrics:
         obstacle = "metrics of token scores"
     if obstacle:
         raise HarnessError(
-            "a run that ends when it has decided grows example by example and "
+            "conditions (until='CONDITION') grow a run example by example and "
             f"cannot be combined with {obstacle}"
         )
 

@@ -223,7 +223,7 @@ def test_conditions_that_cannot_hold_are_2(tmp_path, monkeypatch, capsys):
         (["--until", "rouge: good > bed"], "did you mean 'bad'"),
         (
             ["--until", "rouge: good > bad", "--shard", "1/2"],
-            "cannot be combined with a part of a run",
+            "cannot be combined with a part of a run (--shard 1/2)",
         ),
         (
             ["--until", "bleu4: good > bad", "--population"],

@@ -860,7 +860,7 @@ def test_a_model_that_scores_no_tokens_is_refused_by_name(project):
     ("fields", "part", "obstacle"),
     [
         ({"metrics": ["length"], "sizes": "equal"}, None, "sizes: equal"),
-        ({"metrics": ["length"]}, Part(1, 2), "a part of a run"),
+        ({"metrics": ["length"]}, Part(1, 2), "a part of a run (shard='1/2')"),
         ({"metrics": ["length", "perplexity"]}, None, "metrics of token scores"),
     ],
 )
@@ -876,7 +876,7 @@ def test_a_run_until_a_decision_cannot_be_combined_with_all(
         execute(plan, output=project / "r", options=Options(part=part))
     assert (
         str(caught.value)
-        == "a run that ends when it has decided grows example by example and "
+        == "conditions (until='CONDITION') grow a run example by example and "
         f"cannot be combined with {obstacle}"
     )
     assert not (project / "r").exists()
