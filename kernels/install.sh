@@ -31,7 +31,7 @@ find_compiler() {
 forget_other_builds() {
   tools="$CXX $CMAKE_TOOLCHAIN_FILE $("$python" -c "import sys; print(sys.executable, sys.version)")"
   if [ "$tools" != "$(cat "$folder/editable/.tools" 2> /dev/null)" ]; then
-    find "$folder/editable" -mindepth 1 -not -name CMakeLists.txt -not -name .gitignore -delete
+    find "$folder/editable" -mindepth 1 -maxdepth 1 -not -name CMakeLists.txt -not -name .gitignore -exec rm -rf {} +
     printf '%s' "$tools" > "$folder/editable/.tools"
   fi
 }

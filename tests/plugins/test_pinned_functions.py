@@ -464,8 +464,8 @@ def test_curves_of_quality_and_diversity() -> None:
     lengths: tuple[Any, ...] = (3, "same")
     out = {
         "discrepancies": [
-            reports.attempt(curve_discrepancy, quality, diversity, *point)
-            for point in points
+            reports.attempt(curve_discrepancy, quality, diversity, *ends)
+            for ends in points
         ],
         "refused": [
             reports.attempt(curve_discrepancy, *given, 0.5, -0.2)
