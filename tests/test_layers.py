@@ -47,6 +47,7 @@ LAYERS = [
     {"reporting"},
     {"hub"},
     {"api"},
+    {"verbs"},
     {"cli"},
     {"judgments"},
     {"page"},

@@ -4,14 +4,14 @@ that notebooks show as a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isnan
 from typing import Any
 
 import harness
 from harness.analysis.anytime import AnytimeTest
-from harness.contracts import Values
+from harness.contracts import Values, VerbResult
 
 LEVEL = 0.05
 """Level of significance of :attr:`Comparison.better`."""
@@ -151,17 +151,47 @@ def finite(value: float | None) -> float | None:
     return None if value is None or isnan(value) else float(value)
 
 
-class Comparisons(list[Comparison]):
+class Comparisons(VerbResult, list[Comparison]):
     """Rows of :func:`harness.compare`: one per pair of systems and metric.
 
-    ``notes`` are remarks on the logs of scores that were compared.
+    ``notes`` are remarks on the logs of scores that were compared, ``clusters`` the
+    rankings of each metric (:func:`harness.analysis.rankings.rankings`), ``examples``
+    those on which the systems of a single pair differ most.
     """
 
+    ROWS = "comparisons"
+
     def __init__(
-        self, rows: Iterable[Comparison] = (), notes: Sequence[str] = ()
+        self,
+        rows: Iterable[Comparison] = (),
+        notes: Sequence[str] = (),
+        clusters: Mapping[str, Sequence[Any]] | None = None,
+        examples: Sequence[Any] = (),
     ) -> None:
         super().__init__(rows)
         self.notes = notes
+        self.clusters = clusters or {}
+        self.examples = examples
+
+    @property
+    def comparisons(self) -> Comparisons:
+        """The rows, as the JSON of the verb names them."""
+        return self
+
+    def to_dict(self) -> Values:
+        """Return the rows, rankings, notes and examples as in JSON."""
+        values: Values = {
+            "comparisons": [row.to_dict() for row in self],
+            "clusters": {
+                metric: [asdict(system) for system in systems]
+                for metric, systems in self.clusters.items()
+            },
+        }
+        if self.notes:
+            values["notes"] = list(self.notes)
+        if self.examples:
+            values["examples"] = [asdict(item) for item in self.examples]
+        return values
 
     def __repr__(self) -> str:
         pairs = {(row.system_a, row.system_b) for row in self}
@@ -171,9 +201,6 @@ class Comparisons(list[Comparison]):
             f"<comparisons of {len(pairs)} pairs by {metrics} metrics: "
             f"{decided} of {len(self)} significant>"
         )
-
-    def _repr_html_(self) -> str:
-        return harness.as_html(self)
 
     def chart(self) -> Any:
         """Return the differences with their intervals as an Altair chart."""

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.contracts import Values, VerbResult, arrow_table
 from harness.run.finished import Run
 from harness.rundir.samples import SampleTable
 from harness.rundir.verify import describe_differences, numbers_by_name
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MAX_LISTED = 10
 """Number of differences that are described."""
 
 
 @dataclass(frozen=True)
-class Identity:
+class Identity(VerbResult):
     """Result of the comparison."""
+
+    ROWS = "differences"
 
     numbers: int
     """Number of result records of the first run, those of slices too."""
@@ -28,14 +36,29 @@ class Identity:
     empty for identical runs.
     """
 
+    def to_dict(self) -> Values:
+        """Return the fields."""
+        return asdict(self)
 
-def compare_identical(first: str | Path, second: str | Path) -> Identity:
+    def blocks(self) -> Iterable[str]:
+        """Yield the differences, or the line of identical runs."""
+        yield from self.differences or (
+            f"identical: {self.numbers:,} results and {self.scores:,} numbers "
+            "per example",
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row for each difference."""
+        return arrow_table([{"difference": text} for text in self.differences])
+
+
+def compare_identical(first: str | Path | Run, second: str | Path | Run) -> Identity:
     """Compare numbers, intervals, p-values,
     captions and scores per example of two finished runs.
 
     Raises :class:`InputError` for a folder without a finished run.
     """
-    runs = [Run.open(path) for path in (first, second)]
+    runs = [run if isinstance(run, Run) else Run.open(run) for run in (first, second)]
     # The name of the task is no number: the same spec may be run under another.
     numbers = [
         numbers_by_name(
@@ -44,7 +67,7 @@ def compare_identical(first: str | Path, second: str | Path) -> Identity:
         for run in runs
     ]
     differences = list(
-        describe_differences(numbers[0], numbers[1], (str(first), str(second)))
+        describe_differences(numbers[0], numbers[1], (runs[0].name, runs[1].name))
     )
     samples = [run.samples for run in runs]
     differences += _differing_columns(samples[0], samples[1])

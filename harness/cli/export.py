@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 
 import harness
-from harness.cli.options import add_overwrite
+from harness.cli.options import add_overwrite, print_verb_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,5 +38,5 @@ def run(args: argparse.Namespace) -> int:
     files = harness.export(
         args.run_folder, args.format, args.output, overwrite=args.overwrite
     )
-    print("\n".join(map(str, files)))
+    print_verb_result(files, as_json=False)
     return 0

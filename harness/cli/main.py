@@ -29,12 +29,12 @@ from harness.cli.options import (
     json_alone,
     name_options,
     name_values,
-    print_folded,
     use_registry,
 )
 from harness.errors import HarnessError, UnknownName, did_you_mean, escape_controls
 from harness.registry import current
 from harness.registry.manifest_files import LOCAL_PLUGINS
+from harness.reporting.folding import print_folded
 
 NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
 """Message of Python where the system refuses a thread."""

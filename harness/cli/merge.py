@@ -8,8 +8,8 @@ harness merge out/p1 out/p2 --output out/merged
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+import harness
 from harness.cli.options import (
     add_all_results,
     add_common,
@@ -39,25 +39,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Join the parts and print the table of results; return 1 when examples failed."""
     from harness.reporting.console import print_run
-    from harness.run.execution import log_bugs
-    from harness.run.merge import merge
 
-    output = Path(args.output)
-    with log_bugs(output):
-        merged = merge(
-            [Path(folder) for folder in args.parts],
-            output,
-            mode="fresh" if args.fresh else "auto",
-            show=not args.json,
-        )
+    merged = harness.merge(
+        args.parts,
+        args.output,
+        mode="fresh" if args.fresh else "auto",
+        show=not args.json,
+    )
     if args.json:
-        print_json(
-            {
-                "runs": [str(merged.path)],
-                "results": merged.results,
-                "failed": dict(merged.failed),
-            }
-        )
+        print_json(merged.to_dict())
     else:
         print_run(merged, all_results=args.all)
     return 1 if merged.failed else 0

@@ -1,13 +1,10 @@
-"""Options of several verbs, the parser of their arguments,
-and text folded to the width of the terminal.
-"""
+"""Options of several verbs, and the parser of their arguments."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import re
-import shutil
 import sys
 import textwrap
 from collections.abc import Collection, Generator, Iterable, Sequence
@@ -17,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.registry import current, use_files
+from harness.reporting.folding import fold, terminal_width
 
 if TYPE_CHECKING:
+    from harness.contracts import VerbResult
     from harness.run.execution import Options
 
 _json_stream: TextIO | None = None
 """Stdout of the process within :func:`json_alone`."""
-_COLUMN = re.compile(r"^\s+|(?<=\S)\s{2,}(?=\S)")
-"""Text before a column of a line: its indentation, or at least two spaces."""
 _CHOICE = re.compile(
     r"argument (?P<name>.+?): invalid choice: '(?P<value>.*)' \(choose from "
     r"(?P<choices>.*)\)",
@@ -289,7 +286,9 @@ def name_options(text: str, args: argparse.Namespace) -> str:
     """
     for name in vars(args):
         option = f"--{name.replace('_', '-')}"
-        text = re.sub(rf"^{name}(?= (is|has|occurs|belongs)\b|: )", option, text)
+        text = re.sub(
+            rf"^{name}(?= (is|has|occurs|belongs|compares)\b|: )", option, text
+        )
         if name in ("lower_is_better", "higher_is_better"):
             text = text.replace(name, option)
     return name_values(text, args)
@@ -304,6 +303,8 @@ def name_values(text: str, args: argparse.Namespace) -> str:
     '--fresh replaces it, --executor process helps'
     >>> name_values("give to='DIR', or params={'n': ...}", args)
     'give --to DIR, or --set n=...'
+    >>> name_values("id=None, or id=...", argparse.Namespace(id=""))
+    '--id null, or --id NAME'
     """
     for name in vars(args):
         option = f"--{name.replace('_', '-')}"
@@ -311,6 +312,8 @@ def name_values(text: str, args: argparse.Namespace) -> str:
         text = re.sub(rf"\b{name}=\((\S+), (\S+)\)", rf"{option} \1,\2", text)
         text = re.sub(rf"\b{name}='([^']+)'", rf"{option} \1", text)
         text = re.sub(rf"\b{name}=(?=\d)", f"{option} ", text)
+        text = re.sub(rf"\b{name}=None\b", f"{option} null", text)
+        text = re.sub(rf"\b{name}=\.\.\.", f"{option} NAME", text)
     if "set" in vars(args):
         text = re.sub(r"\bparams=\{'(\w+)': \.\.\.\}", r"--set \1=...", text)
     return text
@@ -357,47 +360,14 @@ def print_json(value: object) -> None:
     stream.write(text + "\n")
 
 
-def terminal_width(stream: TextIO | None = None) -> int | None:
-    """Return the characters of a line of the terminal;
-    None where a stream (default: stdout) is none.
-    """
-    if not (stream or sys.stdout).isatty():
-        return None
-    return shutil.get_terminal_size().columns
+def print_verb_result(result: VerbResult, *, as_json: bool) -> None:
+    """Print the result of a verb: its JSON, or its tables and lines."""
+    if as_json:
+        print_json(result.to_dict())
+        return
+    from harness.reporting.blocks import print_blocks
 
-
-def print_folded(text: str) -> None:
-    """Print a text on stdout, folded in a terminal."""
-    print(fold(text, terminal_width()))
-
-
-def fold(text: str, width: int | None) -> str:
-    """Return a text whose lines are broken at spaces to a width, None: as it is; what
-    follows stands below the last column of its line.
-
-    >>> print(fold("  bleu  n-gram precision with a brevity penalty", 32))
-      bleu  n-gram precision with a
-            brevity penalty
-    """
-    if width is None:
-        return text
-    return "\n".join(_fold_line(line, width) for line in text.split("\n"))
-
-
-def _fold_line(line: str, width: int) -> str:
-    """Return a line broken at spaces, below its last column in the left half."""
-    if len(line) <= width:
-        return line
-    columns = [gap.end() for gap in _COLUMN.finditer(line)]
-    start = max((end for end in columns if end <= width // 2), default=0)
-    indent = " " * start
-    wrapper = textwrap.TextWrapper(
-        width, indent, indent, break_long_words=False, break_on_hyphens=False
-    )
-    lines = wrapper.wrap(line[start:])
-    if not lines:
-        return line.rstrip()
-    return "\n".join([line[:start] + lines[0][start:], *lines[1:]])
+    print_blocks(result.blocks())
 
 
 def _fill_first_paragraph(text: str) -> str:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 
-from harness.cli.options import add_flag
-from harness.hub import push
+import harness
+from harness.cli.options import add_flag, print_verb_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,18 +48,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the data set and print its folder or address."""
-    print(
-        push(
-            *args.runs,
-            to=args.to,
-            repo=args.repo,
-            private=args.private,
-            overwrite=args.overwrite,
-            references=not args.without_references,
-            title=args.title,
-            license=args.license,
-            language=args.language,
-            task_type=args.task_type,
-        )
+    pushed = harness.push(
+        *args.runs,
+        to=args.to,
+        repo=args.repo,
+        private=args.private,
+        overwrite=args.overwrite,
+        references=not args.without_references,
+        title=args.title,
+        license=args.license,
+        language=args.language,
+        task_type=args.task_type,
     )
+    print_verb_result(pushed, as_json=False)
     return 0

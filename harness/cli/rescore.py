@@ -52,13 +52,7 @@ def run(args: argparse.Namespace) -> int:
         options=scale_options(args),
     )
     if args.json:
-        print_json(
-            {
-                "runs": [str(extended.path)],
-                "results": extended.results,
-                "failed": dict(extended.failed),
-            }
-        )
+        print_json(extended.to_dict())
     else:
         print_runs([extended], all_results=args.all)
     return 1 if extended.failed else 0

@@ -8,10 +8,9 @@ A spec then begins with: # yaml-language-server: $schema=harness.schema.json
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 
-from harness.cli.options import add_registry
+import harness
+from harness.cli.options import add_registry, print_verb_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,8 +20,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the schema."""
-    from harness.spec.schema import json_schema
-
-    json.dump(json_schema(), sys.stdout, indent=1)
-    print()
+    print_verb_result(harness.schema(), as_json=False)
     return 0

@@ -36,10 +36,8 @@ from harness.cli.options import (
     add_list,
     add_permissions,
     add_registry,
-    fold,
     name_options,
     print_json,
-    terminal_width,
 )
 from harness.contracts import EVENTS, Values
 from harness.errors import (
@@ -51,6 +49,7 @@ from harness.errors import (
 )
 from harness.files.generated.cleaning import CLEAN, check_clean
 from harness.registry import current
+from harness.reporting.folding import fold, terminal_width
 from harness.run.advice_spelling import OPTION_SPELLING, respell
 from harness.run.file_options import FileOptions
 

@@ -12,10 +12,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-from pathlib import Path
 
-from harness.cli.options import add_flag, add_permissions, add_registry
+import harness
+from harness.cli.options import (
+    add_flag,
+    add_permissions,
+    add_registry,
+    print_verb_result,
+)
 
 NOTED_SECONDS = 0.5
 """Seconds from which a metric is named that was warmed."""
@@ -36,35 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Warm the metrics and print those that took time."""
-    from harness.registry import current
-    from harness.run.first_use import built_in_metrics, fetched_plans, warm
-    from harness.run.metric_plan import caption_plans
-    from harness.run.planned_components import planned_metrics
-    from harness.spec.loading import load_specs
 
-    started = time.perf_counter()
-    metrics = {entry.name for entry in current().entries("metrics")}
-    if not args.spec:
-        plans = built_in_metrics()
-    elif args.spec in metrics and not Path(args.spec).is_file():
-        plans = fetched_plans(args.spec)
-    else:
-        specs = load_specs(args.spec)
-        plans = caption_plans(
-            [plan for item in specs for plan in planned_metrics(item)]
-        )
-
-    ready = 0
-    for label, seconds, reason in warm(plans):
-        ready += not reason
+    def print_metric(label: str, seconds: float, reason: str) -> None:
         # a metric of no spec may lack what it reads
         is_noted = bool(args.spec) if reason else seconds > NOTED_SECONDS
         if not args.quiet and is_noted:
-            print(
-                f"  {label:<24} {reason or f'{seconds:6.1f} s'}",
-                file=sys.stderr,
-                flush=True,
-            )
+            text = reason or f"{seconds:6.1f} s"
+            print(f"  {label:<24} {text}", file=sys.stderr, flush=True)
+
+    result = harness.warm(args.spec, progress=print_metric)
     if not args.quiet:
-        print(f"{ready} metrics are ready after {time.perf_counter() - started:.1f} s")
+        print_verb_result(result, as_json=False)
     return 0

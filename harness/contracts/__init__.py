@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from harness.contracts.reading import *
     from harness.contracts.sums import *
     from harness.contracts.token_metrics import *
+    from harness.contracts.verb_result import *
 
 _NAMES = {
     "bases": (
@@ -56,6 +57,7 @@ _NAMES = {
     "reading": "EVENTS Events ListsIds Reading Role ShowsReadings",
     "sums": "SplitColumns weighted_means weighted_sums",
     "token_metrics": "HasTokenIntervals ReadsMeta TokenScoreMetric",
+    "verb_result": "VerbResult WrittenFiles arrow_table",
 }
 """Names of each module."""
 _MODULE_OF = {

@@ -7,12 +7,13 @@ from __future__ import annotations
 import importlib
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.contracts.parameters import Values
+from harness.contracts import Values, VerbResult
 from harness.errors import HarnessError, InputError, require
 from harness.files.memory import require_memory
 from harness.files.whole_folder import whole_folder
@@ -41,6 +42,25 @@ _NUMBERS = ("value", "ci95_low", "ci95_high", "p_value", "seconds")
 _COUNTS = ("n", "skipped")
 
 
+@dataclass(frozen=True)
+class PushedRuns(VerbResult):
+    """A data set that was written."""
+
+    place: str
+    """Its folder, or its address on the hub."""
+
+    def to_dict(self) -> list[Values]:
+        """Return the place."""
+        return [{"place": self.place}]
+
+    def blocks(self) -> Iterator[str]:
+        """Yield the place."""
+        yield self.place
+
+    def __fspath__(self) -> str:
+        return self.place
+
+
 def push(
     *runs: str | Path | Run,
     to: str | Path | None = None,
@@ -52,7 +72,7 @@ def push(
     license: str | None = None,
     language: str | None = None,
     task_type: str = "image-to-text",
-) -> str:
+) -> PushedRuns:
     """Write finished runs as a data set with a card and return its folder,
     or its address on the hub.
 
@@ -112,7 +132,9 @@ def push(
         _check_folder(folder, overwrite=overwrite)
         with whole_folder(folder) as new:
             write_folder(new, by_name, options, references=references)
-        return str(folder) if repo is None else _upload(folder, repo, private=private)
+        if repo is not None:
+            return PushedRuns(_upload(folder, repo, private=private))
+        return PushedRuns(str(folder))
 
 
 def write_folder(

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from harness.contracts import VerbResult
 from harness.errors import HarnessError, UnknownName, counted
 from harness.registry.display_names import display_name
 from harness.reporting.comparison_tables import comparison_table
 from harness.reporting.console import table_of_run
 from harness.reporting.formats.web import to_html
 from harness.reporting.table import Table, heading, interval_text, number, p_text
+from harness.reporting.verb_text import MAX_ROWS, blocks_as_html
 from harness.results import Comparisons, Run
 from harness.run.text_scores import MetricResult, Scores
 
-MAX_ROWS = 200
-"""Largest number of rows of a table in a notebook."""
-
 
 def as_html(result: object) -> str:
-    """Return a run, scores or comparisons as an HTML table; all texts are escaped.
+    """Return a run, scores, comparisons or another result of a verb as HTML tables; all
+    texts are escaped.
 
     Raises :class:`~harness.errors.HarnessError` for anything else.
     """
@@ -31,6 +31,8 @@ def as_html(result: object) -> str:
         return to_html(scores_table(result), MAX_ROWS)
     if isinstance(result, Comparisons):
         return to_html(comparison_table(result), MAX_ROWS)
+    if isinstance(result, VerbResult):
+        return blocks_as_html(result)
     raise HarnessError(
         f"expected a run, scores or comparisons; found {type(result).__name__}"
     )

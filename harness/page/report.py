@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness.contracts import WrittenFiles
 from harness.errors import HarnessError
 from harness.files.outputs import check_output, write_output, write_outputs
 from harness.judgments.metric_gallery import metric_page
@@ -35,7 +36,7 @@ def report(
     gallery: bool = False,
     percent: bool = False,
     overwrite: bool = False,
-) -> list[Path]:
+) -> WrittenFiles:
     """Write an HTML page of finished runs and return the files written.
 
     Parameters
@@ -104,7 +105,8 @@ def report(
         target = Path(output) if output else Path(runs[0]) / "metrics.html"
         check_output(target, overwrite=overwrite)
         page = metric_page([Run.open(folder) for folder in inner])
-        return [write_output(target, page.encode("utf-8"), overwrite=overwrite)]
+        file = write_output(target, page.encode("utf-8"), overwrite=overwrite)
+        return WrittenFiles([file])
 
     files: list[Path] = []
     if output or not figures:
@@ -123,7 +125,7 @@ def report(
         files += write_tables(inner, folder, percent=percent, overwrite=overwrite)
     if figures:
         files += write_figures(inner, Path(figures), overwrite=overwrite)
-    return files
+    return WrittenFiles(files)
 
 
 def write_figures(

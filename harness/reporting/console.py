@@ -79,15 +79,17 @@ def print_runs(runs: Sequence[Run], *, all_results: bool) -> None:
             print_table(load_kind(kind).table_of_runs(runs_of_kind))
 
 
-def print_run(run: Run, *, all_results: bool = False) -> None:
-    """Print the results of a run, its failures, views and notes, and its directory;
-    many results in short, unless all are asked for.
+def print_run(
+    run: Run, *, all_results: bool = False, console: Console | None = None
+) -> None:
+    """Print the results of a run, its failures, views and notes, and its directory, on
+    a console (default: stdout); many results in short, unless all are asked for.
     """
-    console = console_for_tables()
+    console = console or console_for_tables()
     short = len(run.records) > MOST_RESULTS and not all_results
-    print_table(short_table(run) if short else table_of_run(run))
+    print_table(short_table(run) if short else table_of_run(run), console)
     if run.slices:
-        print_table(table_of_slices(run, all_results=all_results))
+        print_table(table_of_slices(run, all_results=all_results), console)
 
     for name, reason in list(run.failed.items())[:MAX_FAILURES]:
         console.print(f"[red]failed[/red] {escape(name)}: {escape(redact(reason))}")
@@ -140,7 +142,7 @@ def _print_views(run: Run, console: Console, *, short: bool) -> None:
             continue
         if least_width(table) > console.width:
             table = transpose(table)
-        print_table(table)
+        print_table(table, console)
 
 
 def table_of_run(run: Run) -> Table:

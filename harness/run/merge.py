@@ -15,7 +15,7 @@ from typing import cast
 
 from harness.errors import InputError
 from harness.run.execute import execute
-from harness.run.execution import Options
+from harness.run.execution import Options, log_bugs
 from harness.run.finished import Run
 from harness.run.metric_plan import Plan
 from harness.run.plan import make_plan
@@ -48,15 +48,19 @@ class PartFolder:
 
 
 def merge(
-    folders: Sequence[Path], output: Path, *, mode: Mode = "auto", show: bool = False
+    parts: Sequence[str | Path],
+    output: str | Path,
+    *,
+    mode: Mode = "auto",
+    show: bool = False,
 ) -> Run:
     """Join the parts of a run and return the finished run.
 
     Parameters
     ----------
-    folders : sequence of Path
+    parts : sequence of str or Path
         Run directories of all parts, in any order.
-    output : Path
+    output : str or Path
         Directory of the whole run.
     mode : {"auto", "resume", "fresh"}
         See :meth:`harness.rundir.rundir.RunDir.create`.
@@ -70,7 +74,8 @@ def merge(
         differently, one is missing or occurs twice, or data, models, metrics or code
         are not those that the parts were computed with.
     """
-    part_folders = [_open_part(folder) for folder in folders]
+    output = Path(output)
+    part_folders = [_open_part(Path(folder)) for folder in parts]
     _check(part_folders)
     first = part_folders[0]
     if any(output.resolve() == item.path.resolve() for item in part_folders):
@@ -83,14 +88,15 @@ def merge(
     def copy_parts(rundir: RunDir) -> None:
         rundir.take_parts([item.path for item in part_folders])
 
-    return execute(
-        plan,
-        output=output,
-        mode=mode,
-        show=show,
-        options=options,
-        prepare_directory=copy_parts,
-    )
+    with log_bugs(output):
+        return execute(
+            plan,
+            output=output,
+            mode=mode,
+            show=show,
+            options=options,
+            prepare_directory=copy_parts,
+        )
 
 
 def _open_part(folder: Path) -> PartFolder:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
+from harness.contracts import WrittenFiles
 from harness.errors import HarnessError, UnknownName
 from harness.files.whole_folder import whole_folder
 
@@ -17,7 +18,9 @@ KINDS = ("metric", "distance", "embedding", "adapter", "reader", "task")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[Path]:
+def new_plugin(
+    name: str, kind: str = "metric", output: str | Path | None = None
+) -> WrittenFiles:
     """Write a plugin package with manifest, component, test and card,
     and return its files.
 
@@ -28,7 +31,7 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
         hyphens.
     kind : str
         ``metric``, ``distance``, ``embedding``, ``adapter``, ``reader`` or ``task``.
-    folder : path, optional
+    output : path, optional
         Folder of the package. Default: ``./name``.
 
     Raises
@@ -48,7 +51,7 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
         )
 
     package = name.replace("-", "_")
-    root = Path(folder or name)
+    root = Path(output or name)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise HarnessError(
             f"new-plugin: {root} exists and is not empty; give another folder"
@@ -93,7 +96,8 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
         for path, template in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(_fill(template, values), encoding="utf-8")
-    return [root / path for path in files]
+    commands = f"\ncd {root} && python -m pytest, then: pip install ."
+    return WrittenFiles([root / path for path in files], [commands])
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:

@@ -8,8 +8,8 @@ import json
 import numpy as np
 
 from harness.analysis.paired_family import PairedMetric, SystemData
-from harness.decisions.gate.gate import GateResult, GateRow
 from harness.decisions.gate.margin_tests import GatedExamples
+from harness.decisions.gate.result import GateResult, GateRow
 from harness.run.sequences import random_order
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from harness.cli.show import card, plain
+from harness.verbs.cards import card, plain
 from harness.registry import current
 from harness.registry.component_kinds import SINGULAR
 from harness.registry.manifest_schema import Entry

@@ -130,7 +130,7 @@ def overrides(data: bytes, folder: Path) -> None:
 )
 def registries(data: bytes, folder: Path) -> None:
     """A registry in the working directory: read, listed, described, loaded."""
-    from harness.cli.show import card
+    from harness.verbs.cards import card
     from harness.registry.catalogue import Registry
     from harness.registry.manifest_files import find_manifests
 

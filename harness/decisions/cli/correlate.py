@@ -13,15 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import harness
-from harness.cli.options import (
-    add_common,
-    add_overwrite,
-    add_permissions,
-    print_folded,
-    print_json,
-)
+from harness.cli.options import add_common, add_overwrite, add_permissions, print_json
 from harness.errors import HarnessError, counted
 from harness.files.outputs import check_output
+from harness.reporting.folding import print_folded
 from harness.spec.metric_text import split_metrics
 
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ is 2, and so are examples of the baseline that the new version lacks, unless
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
+import harness
 from harness.cli.options import (
     add_count,
     add_flag,
@@ -30,8 +31,7 @@ from harness.cli.options import (
     add_overwrite,
     add_score_options,
     name_options,
-    print_folded,
-    print_json,
+    print_verb_result,
     score_options,
 )
 from harness.errors import HarnessError, counted
@@ -107,29 +107,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the verdict and return its exit code."""
-    from harness.decisions.gate.files import gate_markdown, gate_page, gate_table, junit
-    from harness.decisions.gate.gate import gate
-    from harness.decisions.gate.margin import Margin
+    from harness.decisions.gate.files import gate_markdown, gate_page, junit
     from harness.files.outputs import check_output, write_outputs
-    from harness.reporting.formats import print_as
 
     names: list[str] = args.metric or []
-    texts: list[str] = args.max_drop
-    if not names or len(texts) not in (1, len(names)):
+    if not names or len(args.max_drop) not in (1, len(names)):
+        margins = counted(len(args.max_drop), "margin")
         raise HarnessError(
-            f"{counted(len(names), 'metric')} and {counted(len(texts), 'margin')}: "
+            f"{counted(len(names), 'metric')} and {margins}: "
             "give --metric NAME --max-drop MARGIN for each metric, or one margin"
         )
     for path in filter(None, (args.junit, args.markdown, args.page)):
         check_output(Path(path), overwrite=args.overwrite)
-    if len(texts) == 1:
-        texts = texts * len(names)
-    margins = [Margin.parse(text) for text in texts]
-    result = gate(
+    result = harness.gate(
         args.new,
         args.baseline,
-        dict(zip(names, margins)),
-        slices=args.slice,
+        names,
+        args.max_drop,
+        slice=args.slice,
+        undecided=args.undecided,
         allow_missing=args.allow_missing,
         **score_options(args),
         seed=args.seed,
@@ -138,34 +134,12 @@ def run(args: argparse.Namespace) -> int:
     notes = [name_options(note, args) for note in result.notes]
     result = replace(result, rows=rows, notes=notes)
 
-    counts_as = ""
-    if result.verdict == "undecided" and args.undecided != "stop":
-        counts_as = f" (counts as {args.undecided})"
-    files: list[tuple[Path, bytes]] = []
-    if args.junit:
-        text = junit(result, args.undecided == "fail")
-        files.append((Path(args.junit), text.encode("utf-8")))
-    if args.markdown:
-        text = gate_markdown(result, counts_as)
-        files.append((Path(args.markdown), text.encode("utf-8")))
-    if args.page:
-        text = gate_page(result, counts_as)
-        files.append((Path(args.page), text.encode("utf-8")))
+    texts = {
+        args.junit: junit(result, args.undecided == "fail"),
+        args.markdown: gate_markdown(result, result.counts_as),
+        args.page: gate_page(result, result.counts_as),
+    }
+    files = [(Path(path), text.encode()) for path, text in texts.items() if path]
     write_outputs(files, overwrite=args.overwrite)
-
-    line = result.sentence + counts_as
-    if args.json:
-        print_json(
-            {
-                "verdict": result.verdict,
-                "line": line,
-                "notes": list(result.notes),
-                "rows": [
-                    {**asdict(row), "verdict": row.verdict} for row in result.rows
-                ],
-            }
-        )
-    else:
-        print_as(gate_table(result))
-        print_folded(line)
+    print_verb_result(result, as_json=args.json)
     return {"passed": 0, "failed": 1}.get(result.verdict, CODES[args.undecided])

@@ -26,10 +26,10 @@ from harness.cli.options import (
     add_count,
     add_names,
     add_permissions,
-    print_folded,
     print_json,
 )
 from harness.errors import HarnessError, counted
+from harness.reporting.folding import print_folded
 
 if TYPE_CHECKING:
     from harness.decisions.power.power import Estimate, Needed, PowerStudy, PowerTarget

@@ -31,11 +31,11 @@ from harness.cli.options import (
     add_flag,
     add_list,
     add_overwrite,
-    print_folded,
     print_json,
 )
 from harness.errors import HarnessError
 from harness.files.outputs import check_output
+from harness.reporting.folding import print_folded
 
 if TYPE_CHECKING:
     from harness.decisions.same.same import SourceComparison

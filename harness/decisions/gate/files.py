@@ -6,81 +6,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
-from math import isfinite
 from xml.etree import ElementTree
 
-from harness.decisions.gate.gate import GateResult, GateRow
-from harness.errors import counted
+from harness.decisions.gate.result import GateResult, gate_table
 from harness.page import assets
 from harness.registry.display_names import display_name
 from harness.reporting.formats.markdown import to_markdown
 from harness.reporting.formats.web import to_html
-from harness.reporting.table import Table, heading, number
-
-HEADERS = (
-    "metric",
-    "slice",
-    "n",
-    "baseline",
-    "new",
-    "worse by",
-    "90 % interval",
-    "margin",
-    "verdict",
-)
-
-
-def gate_table(result: GateResult) -> Table:
-    """Return a row per metric and slice; the interval is that of the two one-sided
-    bounds.
-    """
-    headers = list(HEADERS)
-    cells = [_cells(row) for row in result.rows]
-    alignment = "llrrrrrrl"
-    if len({row.system for row in result.rows}) > 1:
-        headers = ["system", *headers]
-        cells = [[row.system, *line] for row, line in zip(result.rows, cells)]
-        alignment = f"l{alignment}"
-
-    notes = [
-        "passed: upper bound below the margin; failed: "
-        "lower bound above it (Holm); each bound one-sided at level 0.05",
-        f"bounds: {_describe_methods(result.rows)}",
-        *result.notes,
-    ]
-    left_out = max((row.left_out for row in result.rows), default=0)
-    if left_out:
-        notes.append(
-            f"up to {counted(left_out, 'example', 'has/have')} no value in the "
-            "baseline, or in both versions"
-        )
-    return Table(headers, cells, alignment, notes=tuple(notes))
-
-
-def _describe_methods(rows: Sequence[GateRow]) -> str:
-    """Return the methods of the bounds with the names of the metrics that have them."""
-    names: dict[str, dict[str, None]] = {}
-    for row in rows:
-        names.setdefault(row.method or "none", {})[display_name(row.metric)] = None
-    return "; ".join(
-        f"{method} ({', '.join(metrics)})" for method, metrics in names.items()
-    )
-
-
-def _cells(row: GateRow) -> list[str]:
-    numbers = [number(value) for value in (row.baseline, row.new, row.worsening)]
-    is_bounded = isfinite(row.low) or isfinite(row.high)
-    ends = f"{number(row.low)} … {number(row.high)}" if is_bounded else "–"
-    return [
-        heading(row.metric, row.higher_is_better),
-        row.slice or "all",
-        f"{row.n:,}",
-        *numbers,
-        ends,
-        number(row.margin),
-        row.verdict,
-    ]
 
 
 def junit(result: GateResult, undecided_fails: bool) -> str:

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, inf, isfinite, isnan
+from math import isnan
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -38,188 +37,13 @@ from harness.decisions.gate.examples import (
 )
 from harness.decisions.gate.margin import Margin, verify_margin
 from harness.decisions.gate.margin_tests import GatedExamples, choose_test, lowest_value
+from harness.decisions.gate.result import GateResult, GateRow
 from harness.decisions.statistics.sample_size import LEVEL
-from harness.errors import HarnessError, counted
+from harness.errors import HarnessError
 from harness.registry.display_names import display_name
 from harness.results import Run
 from harness.run.stored_metrics import StoredMetric
 from harness.stats.multiplicity import holm
-
-Verdict = Literal["passed", "failed", "undecided"]
-__all__ = ["GateResult", "GateRow", "Margin", "Verdict", "gate"]
-
-
-@dataclass(frozen=True)
-class GateRow:
-    """One metric of one slice: the worsening of the new system with its one-sided
-    bounds.
-    """
-
-    metric: str
-    system: str
-    slice: str
-    n: int
-    new: float
-    baseline: float
-    worsening: float
-    """Baseline minus new system, or the reverse for a cost; in units of the metric."""
-    low: float
-    """One-sided lower bound at level .05; of a relative margin, which moves with the
-    baseline, the bound to compare with :attr:`margin`.
-    """
-    high: float
-    """One-sided upper bound."""
-    margin: float
-    """The margin in units of the metric."""
-    p_pass: float
-    """P-value of the hypothesis that the worsening is at least the margin."""
-    p_fail: float
-    """P-value of the hypothesis that it is at most the margin,
-    adjusted by Holm over all rows.
-    """
-    needed: float
-    """Examples (or clusters) that would tell the worsening from the margin with power
-    .8, if it is the one observed.
-    """
-    higher_is_better: bool
-    left_out: int = 0
-    """Examples of the baseline, in the slice, that are not compared."""
-    method: str = ""
-    """Method of the bounds, for people; empty without a test."""
-    least: float = 0.0
-    """Examples (or clusters) that are needed to pass where no example changes; inf
-    where this is never told.
-    """
-    units: int = 0
-    """Number of independent examples or clusters."""
-    clustered: bool = False
-    note: str = ""
-    """Remarks: equal outputs, examples that are missing, the reason why nothing is
-    decided.
-    """
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict of this row alone."""
-        if self.p_fail <= LEVEL:
-            return "failed"
-        return "passed" if self.p_pass <= LEVEL else "undecided"
-
-    @property
-    def unit(self) -> str:
-        """Independent unit: ``example`` or ``cluster``."""
-        return "cluster" if self.clustered else "example"
-
-
-@dataclass(frozen=True)
-class GateResult:
-    """Verdict of a gate over all metrics and slices."""
-
-    rows: Sequence[GateRow]
-    notes: Sequence[str] = ()
-    """Remarks on logs of scores, and sentences on examples that are not compared."""
-
-    @property
-    def verdict(self) -> Verdict:
-        """``failed`` where one row failed, ``passed`` where all passed."""
-        verdicts = {row.verdict for row in self.rows}
-        if "failed" in verdicts:
-            return "failed"
-        return "undecided" if "undecided" in verdicts else "passed"
-
-    @property
-    def headline(self) -> str:
-        """The verdict in a short sentence, without numbers."""
-        rows = [row for row in self.rows if row.verdict == self.verdict]
-        name = _name_row(rows[0])
-        if self.verdict == "passed":
-            subject = f"none of {counted(len(rows), 'row')} is"
-            if len(rows) == 1:
-                subject = f"{name} is not"
-            return f"passed: {subject} worse by more than its margin"
-
-        count = f"{len(rows)} of {counted(len(self.rows), 'row')}"
-        sentence = f"{count} are worse by more than their margins"
-        if len(rows) == 1:
-            sentence = f"{name} is worse by more than its margin"
-        if self.verdict == "failed":
-            return f"failed: {sentence}"
-        return f"undecided: the examples do not tell whether {sentence}"
-
-    @property
-    def remarks(self) -> list[str]:
-        """Numbers of examples that would decide an undecided verdict, and the notes of
-        the rows.
-        """
-        lines: list[str] = []
-        if self.verdict == "undecided":
-            undecided = [row for row in self.rows if row.verdict == "undecided"]
-            lines.append(_what_decides(undecided))
-        lines += [f"{_name_row(row)}: {row.note}" for row in self.rows if row.note]
-        return lines
-
-    @property
-    def sentence(self) -> str:
-        """One line: the verdict with the row that decides it."""
-        if self.verdict == "passed":
-            closest = max(self.rows, key=_excess)
-            return (
-                "passed: no worsening beyond the margin in "
-                f"{counted(len(self.rows), 'row')} ({_describe_row(closest)})"
-            )
-        rows = [row for row in self.rows if row.verdict == self.verdict]
-        names = "; ".join(map(_describe_row, rows))
-        if self.verdict == "failed":
-            return f"failed: {names}"
-        return f"undecided: {names}; {_what_decides(rows)}"
-
-
-def _describe_row(row: GateRow) -> str:
-    """Return a row with its numbers, for the line that decides."""
-    bounds = f"[{row.low:.4g}, {row.high:.4g}]"
-    if not isfinite(row.low) and not isfinite(row.high):
-        bounds = "[no bounds]"
-    note = f", {row.note}" if row.note else ""
-    return (
-        f"{_name_row(row)} worse by {row.worsening:.4g} {bounds}, "
-        f"margin {row.margin:.4g}, n = {row.n:,}{note}"
-    )
-
-
-def _name_row(row: GateRow) -> str:
-    """Return the name of the metric of a row, with its slice."""
-    name = display_name(row.metric)
-    return f"{name} in {row.slice}" if row.slice else name
-
-
-def _excess(row: GateRow) -> float:
-    return row.high - row.margin
-
-
-def _what_decides(rows: Sequence[GateRow]) -> str:
-    """Return what would decide rows that are undecided."""
-    # Where even a version without a change has too few examples, this is the number to
-    # know first.
-    short = [
-        row
-        for row in rows
-        if row.worsening < row.margin and row.units < row.least < inf
-    ]
-
-    # The hardest row decides how many examples all of them need.
-    least = 0.0
-    sentences: list[str] = []
-    if short:
-        row = max(short, key=lambda row: row.least)
-        least = row.least
-        sentences.append(
-            f"a version without a change needs {ceil(least):,} {row.unit}s to pass"
-        )
-    hardest = max(rows, key=lambda row: row.needed)
-    if isfinite(hardest.needed) and hardest.needed > least:
-        count = ceil(hardest.needed)
-        sentences.append(f"about {count:,} {hardest.unit}s would decide")
-    return "; ".join(sentences) or "no number of examples decides"
 
 
 @dataclass(frozen=True)
@@ -236,7 +60,7 @@ class _GatedMetric:
     """Examples of the baseline, in the slice, that are not compared."""
 
 
-def gate(
+def gate_margins(
     new: str | Path | Run,
     baseline: str | Path | Run,
     margins: Mapping[str, Margin],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from harness.decisions.gate.gate import GateResult
+    from harness.decisions.gate.result import GateResult
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def caption_gate() -> Callable[..., GateResult]:
         slices: str | None = None,
         undecided: str = "fail",
     ) -> GateResult:
-        from harness.decisions.gate.gate import gate
+        from harness.decisions.gate.gate import gate_margins as gate
         from harness.decisions.gate.margin import Margin
 
         parsed = {name: Margin.parse(str(margin)) for name, margin in margins.items()}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 
 import harness
-from harness.cli.options import add_count, add_flag, add_overwrite
+from harness.cli.options import add_count, add_flag, add_overwrite, print_verb_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,5 +99,5 @@ def run(args: argparse.Namespace) -> int:
         percent=args.percent,
         overwrite=args.overwrite,
     )
-    print("\n".join(map(str, files)))
+    print_verb_result(files, as_json=False)
     return 0

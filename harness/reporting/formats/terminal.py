@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from harness.errors import escape_controls
 from harness.reporting.table import Table
@@ -27,14 +27,14 @@ ABOUT_BOLD = ("bold: ", "not in bold: ")
 """Beginnings of notes on bold values, which a pipe does not have."""
 
 
-def console_for_tables(width: int = 160) -> Console:
-    """Return a console on stdout: as wide as the terminal,
-    or ``width`` characters when stdout is no terminal.
+def console_for_tables(width: int = 160, file: IO[str] | None = None) -> Console:
+    """Return a console on a file (default: stdout): as wide as the terminal, or
+    ``width`` characters where it is none.
     """
     from rich.console import Console
 
     # without the escapes of harness.cli.process
-    file = getattr(sys.stdout, "terminal", None)
+    file = file or getattr(sys.stdout, "terminal", None)
     console = Console(file=file, highlight=False)
     if console.is_terminal:
         return console
@@ -58,14 +58,15 @@ def print_line(console: Console, text: str, style: str = "dim") -> None:
     console.print(line, soft_wrap=not console.is_terminal)
 
 
-def print_table(table: Table) -> None:
-    """Print a table on stdout, its title above and its notes below.
+def print_table(table: Table, console: Console | None = None) -> None:
+    """Print a table on a console (default: stdout), its title above and its notes
+    below.
 
     Title and notes are lines of their own rather than rich's title and caption, which
     would wrap at the width of the table. A pipe has all columns side by side, however
     wide they are.
     """
-    console = console_for_tables()
+    console = console or console_for_tables()
     terminal = console.is_terminal
     if table.title:
         print_line(console, table.title)

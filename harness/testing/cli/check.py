@@ -20,9 +20,10 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.options import add_common, add_flag, add_list, print_folded, print_json
+from harness.cli.options import add_common, add_flag, add_list, print_json
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError, counted
+from harness.reporting.folding import print_folded
 
 if TYPE_CHECKING:
     from harness.testing.results import Outcome

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import argparse
 
+import harness
+from harness.cli.options import print_verb_result
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness new-plugin``."""
@@ -28,9 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files of the package and print their paths."""
-    from harness.testing.scaffold import new_plugin
-
-    for path in new_plugin(args.name, args.kind, args.output):
-        print(path)
-    print(f"\ncd {args.output or args.name} && python -m pytest, then: pip install .")
+    files = harness.new_plugin(args.name, args.kind, args.output)
+    print_verb_result(files, as_json=False)
     return 0

@@ -11,7 +11,7 @@ import harness
 from harness.analysis.score_declarations import parse_bounds
 from harness.analysis.score_logs import read_score_log
 from harness.cli.main import main
-from harness.decisions.gate.gate import gate
+from harness.decisions.gate.gate import gate_margins as gate
 from harness.decisions.gate.margin import Margin
 from harness.errors import HarnessError, InputError
 from harness.run.finished import Run

@@ -16,7 +16,7 @@ import harness
 from harness.analysis.pairs import ComparedRun
 from harness.analysis.score_logs import read_score_log
 from harness.cli.main import main
-from harness.decisions.gate.gate import gate
+from harness.decisions.gate.gate import gate_margins as gate
 from harness.decisions.gate.margin import Margin
 from harness.errors import HarnessError, InputError
 from harness.files.inspect_logs import ZSTANDARD

@@ -118,14 +118,13 @@ def test_json_has_all_fields_and_failures(listed):
 
 
 def test_a_broken_plugin_is_reported_below(project, capsys, monkeypatch):
-    import harness.registry
     from harness.registry.manifest_schema import PluginFailure
 
     broken = catalogue.Registry(
         in_use.current().manifests,
         (PluginFailure("bad", "manifest", "no such file"),),
     )
-    monkeypatch.setattr(harness.registry, "current", lambda: broken)
+    monkeypatch.setattr("harness.verbs.catalogue.current", lambda: broken)
     assert main(["list", "metrics"]) == 0
     assert capsys.readouterr().out.endswith("\nbroken: bad (manifest): no such file\n")
     assert main(["list", "metrics", "--json"]) == 0

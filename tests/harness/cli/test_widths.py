@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.options import fold
+from harness.reporting.folding import fold
 from tests.support.terminal import verbs_in_terminal
 
 SPEC = """task: a task whose name is rather long

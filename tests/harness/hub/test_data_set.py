@@ -64,7 +64,7 @@ def load(folder, name):
 @pytest.mark.parametrize("in_memory", [False, True])
 def test_a_folder_is_a_data_set(folder, spec, in_memory):
     run = harness.evaluate(spec, output=None if in_memory else "r")
-    assert push(run if in_memory else "r", to="out") == "out"
+    assert push(run if in_memory else "r", to="out").place == "out"
     samples = load("out", "samples")
     results = load("out", "results")
     assert samples.to_dict() == run.to_dataset().to_dict()
@@ -237,7 +237,7 @@ def endpoint(monkeypatch):
 def test_a_push_to_the_hub(spec, endpoint):
     run = harness.evaluate(spec, output="r")
     assert (
-        push("r", repo="owner/name", private=True)
+        push("r", repo="owner/name", private=True).place
         == f"{endpoint.url}/datasets/owner/name"
     )
     (body,) = endpoint.created

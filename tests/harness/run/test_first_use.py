@@ -9,7 +9,7 @@ import pytest
 from harness.contracts import MeanMetric, MetricSpec
 from harness.errors import HarnessError, MissingExtra
 from harness.run import first_use
-from harness.run.first_use import built_in_metrics, fetched_plans, warm
+from harness.run.first_use import built_in_metrics, fetched_plans, warm_metrics
 from harness.run.metric_plan import MetricPlan
 
 
@@ -21,14 +21,16 @@ def test_metrics_are_warmed_and_those_that_need_more_say_so():
     assert not {"mmd", "clipscore", "spice"} & set(plans)
     outcome = {
         label: (seconds, reason)
-        for label, seconds, reason in warm(
+        for label, seconds, reason in warm_metrics(
             [plans["bleu4"], plans["relevance"], plans["cider"]]
         )
     }
     assert outcome["bleu4"][0] > 0
     assert (outcome["bleu4"][1], outcome["cider"][1]) == ("", "")
     assert "needs 'target_id'" in outcome["relevance"][1]
-    assert next(warm([plans["sari"]]))[2] == "", "the small examples have source texts"
+    assert next(warm_metrics([plans["sari"]]))[2] == "", (
+        "the small examples have source texts"
+    )
 
 
 @pytest.mark.parametrize("provider", ["acme", "mine"])
@@ -94,7 +96,9 @@ def test_two_examples_are_scored_with_all_relabelings_and_what_warms_up_comes_la
     )
     metrics = [Warming("first", seen), Seen("second", seen), Broken("third", seen)]
     outcome = list(
-        warm([MetricPlan(metric.spec.name, "", {}, metric) for metric in metrics])
+        warm_metrics(
+            [MetricPlan(metric.spec.name, "", {}, metric) for metric in metrics]
+        )
     )
     assert [(name, reason) for name, _, reason in outcome] == [
         ("second", ""),

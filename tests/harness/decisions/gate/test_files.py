@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.decisions.gate.files import gate_markdown, gate_page, gate_table, junit
-from harness.decisions.gate.gate import GateResult, GateRow
+from harness.decisions.gate.result import GateResult, GateRow
 
 
 def row(

@@ -13,9 +13,10 @@ from scipy import stats
 
 import harness
 from harness.analysis.score_logs import LoggedScore
-from harness.decisions.gate.gate import GateResult, GateRow, gate
+from harness.decisions.gate.gate import gate_margins as gate
 from harness.decisions.gate.margin import Margin
 from harness.decisions.gate.margin_tests import choose_test
+from harness.decisions.gate.result import GateResult, GateRow
 from harness.decisions.statistics.bounded_mean import BoundedMean
 from harness.decisions.statistics.one_sided import SkewedMean
 from harness.decisions.statistics.paired_shares import PairedShares

@@ -7,7 +7,7 @@ import html
 import pytest
 
 from harness.decisions.gate.files import gate_page
-from harness.decisions.gate.gate import GateResult, GateRow
+from harness.decisions.gate.result import GateResult, GateRow
 from harness.decisions.same.page import page
 from harness.decisions.same.same import compare_all
 from harness.decisions.same.sources import Source

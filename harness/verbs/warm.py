@@ -1,0 +1,82 @@
+"""First-use work of metrics ahead of time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.contracts import Values, VerbResult
+from harness.registry import current
+from harness.registry.permissions import allow
+from harness.run.first_use import built_in_metrics, fetched_plans, warm_metrics
+from harness.run.metric_plan import MetricPlan, caption_plans
+from harness.run.planned_components import planned_metrics
+from harness.spec.loading import load_specs
+
+
+@dataclass(frozen=True)
+class WarmedMetrics(VerbResult):
+    """Metrics that were warmed."""
+
+    ROWS = "metrics"
+
+    metrics: Sequence[Values]
+    """Per metric: label, seconds, and the reason for one that cannot run."""
+    seconds: float
+    """Seconds of all of them."""
+
+    def to_dict(self) -> Values:
+        """Return metrics and seconds."""
+        return {"metrics": list(self.metrics), "seconds": self.seconds}
+
+    def blocks(self) -> Iterator[str]:
+        """Yield the number of metrics that are ready."""
+        ready = sum(not row["reason"] for row in self.metrics)
+        yield f"{ready} metrics are ready after {self.seconds:.1f} s"
+
+
+def warm(
+    spec: str | Path | None = None,
+    *,
+    progress: Callable[[str, float, str], None] = lambda label, seconds, reason: None,
+    allow_secrets: Sequence[str] = (),
+) -> WarmedMetrics:
+    """Do the first-use work of metrics now, such as building METEOR's lexicon, so that
+    later runs start at once.
+
+    Parameters
+    ----------
+    spec : str or Path, optional
+        A YAML file, the name of a shipped task, or a metric, whose files are
+        downloaded; default: all built-in metrics that need no files.
+    progress : callable
+        Called after each metric with its label, its seconds, and the reason for one
+        that cannot run.
+    allow_secrets : sequence of str
+        See :func:`harness.evaluate`.
+
+    Raises
+    ------
+    HarnessError
+        A mistake in the spec, or a download that fails.
+    """
+    started = time.perf_counter()
+    rows: list[Values] = []
+    with allow(allow_secrets):
+        for label, seconds, reason in warm_metrics(_plans(spec)):
+            rows.append({"metric": label, "seconds": seconds, "reason": reason})
+            progress(label, seconds, reason)
+    return WarmedMetrics(rows, time.perf_counter() - started)
+
+
+def _plans(spec: str | Path | None) -> Sequence[MetricPlan]:
+    """Return the metrics of a spec, of a name, or the built-in ones."""
+    if not spec:
+        return built_in_metrics()
+    names = {entry.name for entry in current().entries("metrics")}
+    if str(spec) in names and not Path(spec).is_file():
+        return fetched_plans(str(spec))
+    specs = load_specs(spec)
+    return caption_plans([plan for item in specs for plan in planned_metrics(item)])
