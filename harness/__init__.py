@@ -18,7 +18,7 @@ _MODULES = {
     "harness.decisions.correlate.correlate": "correlate",
     "harness.decisions.estimate": "estimate label_plan",
     "harness.decisions.gate.verb": "gate",
-    "harness.decisions.power.power": "power",
+    "harness.decisions.power.verb": "power",
     "harness.decisions.rewards.rewards": "reward",
     "harness.decisions.same.verb": "same",
     "harness.errors": "HarnessError",

@@ -9,7 +9,7 @@ from harness.decisions.correlate.correlate import correlate as correlate
 from harness.decisions.estimate import estimate as estimate
 from harness.decisions.estimate import label_plan as label_plan
 from harness.decisions.gate.verb import gate as gate
-from harness.decisions.power.power import power as power
+from harness.decisions.power.verb import power as power
 from harness.decisions.rewards.rewards import reward as reward
 from harness.decisions.same.verb import same as same
 from harness.errors import HarnessError as HarnessError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from harness.contracts import Values, VerbResult, arrow_table
 from harness.run.finished import Run
 from harness.rundir.samples import SampleTable
 from harness.rundir.verify import describe_differences, numbers_by_name
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MAX_LISTED = 10
 """Number of differences that are described."""
@@ -47,7 +44,7 @@ class Identity(VerbResult):
             "per example",
         )
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> Any:
         """Return a row for each difference."""
         return arrow_table([{"difference": text} for text in self.differences])
 

@@ -287,7 +287,7 @@ def name_options(text: str, args: argparse.Namespace) -> str:
     for name in vars(args):
         option = f"--{name.replace('_', '-')}"
         text = re.sub(
-            rf"^{name}(?= (is|has|occurs|belongs|compares)\b|: )", option, text
+            rf"^{name}(?= (is|has|occurs|belongs|compares|follows)\b|: )", option, text
         )
         if name in ("lower_is_better", "higher_is_better"):
             text = text.replace(name, option)
@@ -313,7 +313,7 @@ def name_values(text: str, args: argparse.Namespace) -> str:
         text = re.sub(rf"\b{name}='([^']+)'", rf"{option} \1", text)
         text = re.sub(rf"\b{name}=(?=\d)", f"{option} ", text)
         text = re.sub(rf"\b{name}=None\b", f"{option} null", text)
-        text = re.sub(rf"\b{name}=\.\.\.", f"{option} NAME", text)
+        text = re.sub(rf"\b{name}s?=\.\.\.", f"{option} NAME", text)
     if "set" in vars(args):
         text = re.sub(r"\bparams=\{'(\w+)': \.\.\.\}", r"--set \1=...", text)
     return text

@@ -4,17 +4,15 @@ prints as the verb does, has the fields of its JSON, and gives its rows as a tab
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import harness
 from harness.contracts.parameters import Values
 from harness.errors import require
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class VerbResult:
@@ -56,7 +54,7 @@ class VerbResult:
         """
         raise NotImplementedError
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> Any:
         """Return the rows as a table of pyarrow, numbers in full; mappings, and values
         of several types, are JSON texts.
         """
@@ -78,11 +76,11 @@ class VerbResult:
         return harness.as_html(self)
 
 
-def arrow_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+def arrow_table(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return rows as a table of pyarrow with the union of their keys, null where a row
     lacks one.
     """
-    import pyarrow as pa
+    pa: Any = importlib.import_module("pyarrow")
 
     names = dict.fromkeys(name for row in rows for name in row)
     return pa.table(
@@ -90,11 +88,11 @@ def arrow_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     )
 
 
-def _arrow_column(values: Sequence[object]) -> pa.Array:
+def _arrow_column(values: Sequence[object]) -> Any:
     """Return values as a column; mappings, and types that do not go together, are JSON
     texts.
     """
-    import pyarrow as pa
+    pa: Any = importlib.import_module("pyarrow")
 
     if not any(isinstance(value, Mapping) for value in values):
         try:
@@ -131,6 +129,6 @@ class WrittenFiles(VerbResult, list[Path]):
         yield from self.files
         yield from self.remarks
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> Any:
         """Return a row for each file."""
         return arrow_table([{"file": path} for path in self.files])

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from harness.reporting.table import Table, heading, interval_text, number
 from harness.run.advice_spelling import KEYWORD_SPELLING, respell
 from harness.run.captions_by_id import read_described
 from harness.run.file_options import FileOptions
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 SHOWN_CHARACTERS = 100
 """Number of characters of a caption that a reading shows."""
@@ -51,7 +48,7 @@ class Description(VerbResult):
             "readings": [reading.to_dict() for reading in self.readings],
         }
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> Any:
         """Return a row for each number, and for each metric of the agreement."""
         rows = [{"name": name, "value": float(v)} for name, v in self.numbers.items()]
         rows += [

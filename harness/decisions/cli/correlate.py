@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import harness
 from harness.cli.options import add_common, add_overwrite, add_permissions, print_json
-from harness.errors import HarnessError, counted
+from harness.errors import HarnessError
 from harness.files.outputs import check_output
-from harness.reporting.folding import print_folded
+from harness.reporting.blocks import print_blocks
 from harness.spec.metric_text import split_metrics
 
 if TYPE_CHECKING:
-    from harness.decisions.correlate.correlate import Study
+    pass
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -177,88 +177,11 @@ def run(args: argparse.Namespace) -> int:
         files.append(write_study(study, Path(args.output), overwrite=args.overwrite))
 
     if args.json:
-        print_json(
-            {
-                "source": study.source,
-                "by": study.by,
-                "groups": study.groups,
-                "correlations": study.records(args.top),
-                "dropped": study.dropped,
-                "left_out": study.left_out,
-                "files": [str(file) for file in files],
-                "plots": [str(file) for file in files if file.suffix == ".png"],
-            }
-        )
+        paths = [str(file) for file in files]
+        plots = [path for path in paths if path.endswith(".png")]
+        print_json({**study.to_dict(args.top), "files": paths, "plots": plots})
     else:
-        print_study(study, args.top, baseline)
+        print_blocks(study.blocks(args.top, baseline))
         for file in files:
             print(f"wrote {file}")
     return 0
-
-
-def print_study(study: Study, top: int | None, baseline: str | None = None) -> None:
-    """Print one table per y: its best x columns with pooled coefficients,
-    then R² within each group.
-    """
-    from harness.reporting.formats.terminal import print_table
-    from harness.reporting.table import Table, p_text
-
-    inner = [group for group in study.groups if group != "all"]
-    sizes = ", ".join(f"{group} {study.tables[group].n}" for group in study.groups)
-    print_folded(
-        f"{study.source}: {counted(len(study.x), 'column')} against {len(study.y)}; "
-        f"rows: {sizes}"
-    )
-    if study.left_out:
-        print_folded(
-            f"{counted(study.left_out, 'row')} left out: "
-            "a selected column is missing there"
-        )
-    if study.dropped:
-        print_folded(
-            f"{counted(len(study.dropped), 'column')} dropped: "
-            f"{_count_reasons(list(study.dropped.values()))}"
-        )
-
-    for y in study.y:
-        names = study.best(y, top)
-        if baseline is not None and baseline in study.x and baseline not in names:
-            names.append(baseline)
-        rows: list[list[str]] = []
-        for name in names:
-            row = study.record(name, y)
-            of_groups = [study.record(name, y, group)["r2"] for group in inner]
-            rows.append(
-                [
-                    name,
-                    _four_digits(row["r2"]),
-                    _four_digits(row["r"]),
-                    p_text(row["p"]),
-                    _four_digits(row["spearman"]),
-                    _four_digits(row["kendall"]),
-                    *map(_four_digits, of_groups),
-                ]
-            )
-        headers = [
-            y,
-            "R²",
-            "r",
-            "p",
-            "Spearman",
-            "Kendall",
-            *(f"R² {group}" for group in inner),
-        ]
-        print()
-        print_table(Table(headers, rows, "l" + "r" * (len(headers) - 1)))
-        if not names:
-            print("no column has a defined correlation")
-
-
-def _four_digits(value: float | None) -> str:
-    return "–" if value is None else f"{round(value, 4) + 0.0:.4f}"  # no -0.0000
-
-
-def _count_reasons(reasons: list[str]) -> str:
-    return ", ".join(
-        f"{reasons.count(reason)} {reason}" for reason in dict.fromkeys(reasons)
-    )

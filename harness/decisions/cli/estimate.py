@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
 
 import harness
 from harness.cli.options import (
@@ -31,21 +30,6 @@ from harness.cli.options import (
     print_json,
 )
 from harness.errors import InputError
-
-HEADERS = (
-    "system",
-    "score",
-    "95 % interval",
-    "labels alone",
-    "95 % interval of these",
-    "labels",
-    "saved",
-    "examples",
-)
-NOTE = (
-    "saved: further labels that the labels alone would need for as small a standard "
-    "error"
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,11 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the estimates."""
+    from harness.decisions.estimate import HumanScores
     from harness.reporting.formats import print_as
-    from harness.reporting.table import Table, interval_text, number
 
     bounds = _parse_bounds(args.bounds) if args.bounds is not None else None
-    rows, notes = harness.estimate(
+    result = harness.estimate(
         args.run,
         args.labels,
         by=args.by,
@@ -100,38 +84,12 @@ def run(args: argparse.Namespace) -> int:
         population=args.population,
         bounds=bounds,
     )
-    notes = [name_options(note, args) for note in notes]
+    notes = [name_options(note, args) for note in result.notes]
+    result = HumanScores(result.estimates, notes, result.by)
     if args.json or args.format == "json":
-        print_json(
-            {
-                "estimates": [{**asdict(row), "saved": row.saved} for row in rows],
-                "notes": notes,
-            }
-        )
+        print_json(result.to_dict())
         return 0
-
-    cells = [
-        [
-            row.system,
-            number(row.powered.value),
-            interval_text(row.powered.ci95),
-            number(row.classical.value),
-            interval_text(row.classical.ci95),
-            str(row.labels),
-            "–" if row.saved is None else f"{row.saved:.0f}",
-            str(row.examples),
-        ]
-        for row in rows
-    ]
-    table = Table(
-        HEADERS,
-        cells,
-        "lrrrrrrr",
-        f"human score by {', '.join(args.by)}",
-        (NOTE, *notes),
-        secondary=HEADERS[-1:],
-    )
-    print_as(table, args.format)
+    print_as(result.table(), args.format)
     if args.format == "csv":  # stdout is for programs
         for note in notes:
             print(f"harness: {note}", file=sys.stderr)

@@ -48,12 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print or write the plan."""
     from harness.files.outputs import write_output
-    from harness.reporting.formats.delimited import delimit
 
     plan = harness.label_plan(
         args.run, args.budget, by=args.by, strata=args.strata, seed=args.seed
     )
-    text = delimit([list(plan[0]), *(list(row.values()) for row in plan)])
+    text = plan.to_csv()
     if args.output is None:
         print(text, end="")
         return 0

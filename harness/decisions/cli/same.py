@@ -19,12 +19,11 @@ wrong input, and a night that no number of relabelings serves; 0 otherwise.
 from __future__ import annotations
 
 import argparse
-import itertools
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import harness
 from harness.cli.options import (
     add_common,
     add_count,
@@ -32,20 +31,15 @@ from harness.cli.options import (
     add_list,
     add_overwrite,
     print_json,
+    print_verb_result,
 )
-from harness.errors import HarnessError
 from harness.files.outputs import check_output
-from harness.reporting.folding import print_folded
 
 if TYPE_CHECKING:
     from harness.decisions.same.same import SourceComparison
-    from harness.decisions.same.sources import Source
-    from harness.decisions.same.statistics import Settings
 
 UNDECIDED = 4
 """Exit code where nothing is shown and the power is low."""
-ENOUGH = 0.8
-"""Power from which a difference that is not shown is an answer."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -151,85 +145,50 @@ def run(args: argparse.Namespace) -> int:
     """Print the result; return 1 for a difference,
     4 where nothing is shown and the power is low.
     """
-    from harness.decisions.same.answer_kernels import KERNELS
-    from harness.decisions.same.level import NightSeries
-    from harness.decisions.same.metric_kernels import metric_kernel
-    from harness.decisions.same.same import compare_all
-    from harness.decisions.same.sources import smallest_p_of
-    from harness.decisions.same.statistics import Settings
+    from harness.decisions.same.verb import FollowedSources, SourceComparisons
+    from harness.reporting.blocks import print_blocks
 
-    kernels = tuple(dict.fromkeys(args.kernel)) or KERNELS
-    for name in kernels:
-        # An unknown metric is refused here, before anything is read.
-        if name not in KERNELS and metric_kernel(name) and args.until:
-            raise HarnessError(
-                f"same: --until follows {', '.join(KERNELS)}; "
-                f"found the metric '{name}'",
-                value=name,
-            )
-    _verify_numbers(args)
     if args.output:
         check_output(Path(args.output), overwrite=args.overwrite)
-    series = NightSeries(args.night, args.nights)
-    series.check()
-    settings = Settings(
-        kernels, args.draws, args.seed, series.level(args.alpha), margin=args.margin
+    result = harness.same(
+        *args.sources,
+        id=None if args.id == "null" else args.id,
+        column=args.column,
+        labels=args.label,
+        kernels=args.kernel,
+        margin=args.margin,
+        alpha=args.alpha,
+        nights=args.nights,
+        night=args.night,
+        until=args.until,
+        plan=args.plan,
+        draws=args.draws,
+        seed=args.seed,
     )
+    if not isinstance(result, SourceComparisons):
+        print_verb_result(result, as_json=args.json)
+        if isinstance(result, FollowedSources):
+            return 1 if result.different else UNDECIDED
+        return 0
 
-    sources = read_sources(args)
-    if args.plan:
-        return _plan(sources, settings, args)
-    if len(sources) < 2:
-        raise HarnessError(
-            "same: one source; expected at least two: harness same A.jsonl B.jsonl"
-        )
-    if args.until:
-        return _until(sources, settings, args)
-    if args.night or args.nights:
-        pairs = list(itertools.combinations(sources, 2))
-        smallest = max(smallest_p_of(a, b) for a, b in pairs)
-        series.check_level(args.alpha, smallest, kernels, len(pairs))
-
-    results = compare_all(sources, settings)
     if args.output:
         from harness.decisions.same.page import write_page
 
-        write_page(results, settings, Path(args.output), overwrite=args.overwrite)
+        output = Path(args.output)
+        write_page(result, result.settings, output, overwrite=args.overwrite)
     if args.json:
-        print_json([asdict(result) for result in results])
+        print_json(result.to_dict())
     else:
-        from harness.decisions.same.tables import matrix_table, report_lines
-
-        if len(results) > 1:
-            from harness.reporting.formats.terminal import print_table
-
-            print_table(matrix_table(results))
-        prompts = args.prompts if len(results) == 1 else 0
-        for result in results:
-            for line in report_lines(result, settings, prompts):
-                print_folded(line)
+        print_blocks(result.blocks(args.prompts))
         if args.output:
             print(f"wrote {args.output}")
-    return exit_code(results)
-
-
-def _verify_numbers(args: argparse.Namespace) -> None:
-    """Raise :class:`HarnessError` for a count below 1, or a level that is none."""
-    for name in ("night", "nights", "until", "draws"):
-        value = getattr(args, name)
-        if value is not None and value < 1:
-            raise HarnessError(
-                f"same: --{name} is {value}; expected at least 1", value=value
-            )
-    if not 0 < args.alpha < 1:
-        raise HarnessError(
-            f"same: --alpha is {args.alpha:g}; expected a number between 0 and 1",
-            value=args.alpha,
-        )
+    return exit_code(result)
 
 
 def exit_code(results: Sequence[SourceComparison]) -> int:
     """Return the exit code of some comparisons."""
+    from harness.decisions.same.verb import ENOUGH
+
     if any(result.verdict == "different" for result in results):
         return 1
     is_open = any(
@@ -237,91 +196,3 @@ def exit_code(results: Sequence[SourceComparison]) -> int:
         for result in results
     )
     return UNDECIDED if is_open else 0
-
-
-def read_sources(args: argparse.Namespace) -> list[Source]:
-    """Return the sources of files and runs; a run directory has all its models."""
-    from harness.decisions.same.run import sources_of_run
-    from harness.decisions.same.sources import Source
-    from harness.results import ComparedRun
-    from harness.run.captions_by_id import read_answers, read_prompts
-    from harness.run.file_labels import file_labels
-    from harness.run.file_options import FileOptions
-    from harness.run.metric_plan import unique
-
-    ids = None if args.id == "null" else args.id
-    options = FileOptions(ids, (args.column,) if args.column else ())
-    files = [
-        text for text in args.sources if not Path(text.partition("::")[0]).is_dir()
-    ]
-    names = iter(file_labels(files) if files else ())
-    sources: list[Source] = []
-    for text in args.sources:
-        if text not in files:
-            sources += sources_of_run(ComparedRun.open(text))
-            continue
-        answers = read_answers(text, options)
-        prompts = read_prompts(text, options)
-        sources.append(Source(next(names), answers, prompts, kind="file"))
-
-    labels = args.label or unique([source.label for source in sources])
-    if len(labels) != len(sources):
-        raise HarnessError(
-            f"same: {len(labels)} labels for {len(sources)} sources; expected one each"
-        )
-    return [replace(source, label=label) for label, source in zip(labels, sources)]
-
-
-def _plan(
-    sources: Sequence[Source], settings: Settings, args: argparse.Namespace
-) -> int:
-    """Print the smallest checks that find each change;
-    a second source is a change itself.
-    """
-    from harness.decisions.same.plan import plan
-    from harness.decisions.same.tables import plan_table
-    from harness.reporting.formats.terminal import print_table
-
-    other = sources[1] if len(sources) > 1 else None
-    designs = list(plan(sources[0], settings, other, ENOUGH))
-    if args.json:
-        print_json([asdict(design) for design in designs])
-    else:
-        print_table(plan_table(designs, ENOUGH))
-    return 0
-
-
-def _until(
-    sources: Sequence[Source], settings: Settings, args: argparse.Namespace
-) -> int:
-    """Print the evidence after each batch of two sources; return 1 for a difference, 4
-    where the answers do not suffice.
-    """
-    from harness.decisions.same.sources import common_prompts
-    from harness.decisions.same.until import follow
-
-    if len(sources) != 2:
-        raise HarnessError(f"same: --until follows two sources; found {len(sources)}")
-    prompts, notes = common_prompts(sources[0], sources[1], settings.seed)
-    batches = list(follow(prompts, args.until, settings))
-    different = batches[-1].e >= 1 / settings.alpha
-    if args.json:
-        print_json(
-            {
-                "different": different,
-                "batches": [asdict(batch) for batch in batches],
-                "notes": notes,
-            }
-        )
-    else:
-        for number, batch in enumerate(batches, 1):
-            print(f"batch {number}: {batch.answers:,} answers, e {batch.e:.3g}")
-        verdict = "different" if different else "a difference is not shown"
-        needed = 1 / settings.alpha
-        print_folded(
-            f"{sources[0].label} and {sources[1].label}: {verdict} "
-            f"at level {settings.alpha:.3g} (e of {needed:.3g} needed)"
-        )
-        for note in notes:
-            print_folded(f"  note: {note}")
-    return 1 if different else UNDECIDED

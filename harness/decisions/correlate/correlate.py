@@ -11,20 +11,28 @@ from __future__ import annotations
 
 import fnmatch
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from harness.contracts import CaptionSet, ReadsMeta, Scorer, TokenScores, Values
+from harness.contracts import (
+    CaptionSet,
+    ReadsMeta,
+    Scorer,
+    TokenScores,
+    Values,
+    VerbResult,
+)
 from harness.decisions.correlate.column_sources import read_columns
 from harness.decisions.correlate.column_table import ColumnTable, RowKind, from_records
 from harness.decisions.correlate.judgment_columns import judgment_table
 from harness.errors import HarnessError, InputError, UnknownName, counted, did_you_mean
 from harness.registry import current
 from harness.registry.permissions import typed_by_user
+from harness.reporting.table import Table, p_text
 from harness.results import Provenance, Run
 from harness.run.intervals import estimate
 from harness.run.metric_plan import (
@@ -44,10 +52,12 @@ SortKey = Literal["r2", "r", "spearman", "kendall", "name"]
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Study(VerbResult):
     """Correlations of every x column with every y column in every group of rows;
     the group ``all`` is last.
     """
+
+    ROWS = "correlations"
 
     source: str
     x: tuple[str, ...]
@@ -69,6 +79,76 @@ class Study:
     def groups(self) -> tuple[str, ...]:
         """Names of the groups, ``all`` last."""
         return tuple(self.tables)
+
+    @property
+    def correlations(self) -> list[Values]:
+        """All coefficients, the best x columns of each y first."""
+        return self.records()
+
+    def to_dict(self, top: int | None = None) -> Values:
+        """Return source, groups and coefficients, of the ``top`` best x columns of each
+        y.
+        """
+        return {
+            "source": self.source,
+            "by": self.by,
+            "groups": self.groups,
+            "correlations": self.records(top),
+            "dropped": self.dropped,
+            "left_out": self.left_out,
+        }
+
+    def blocks(
+        self, top: int | None = None, baseline: str | None = None
+    ) -> Iterator[Table | str]:
+        """Yield one table per y: its ``top`` best x columns, and the column
+        ``baseline``, with pooled coefficients, then R² within each group.
+        """
+        inner = [group for group in self.groups if group != ALL]
+        sizes = ", ".join(f"{group} {self.tables[group].n}" for group in self.groups)
+        yield (
+            f"{self.source}: {counted(len(self.x), 'column')} against {len(self.y)}; "
+            f"rows: {sizes}"
+        )
+        if self.left_out:
+            yield (
+                f"{counted(self.left_out, 'row')} left out: "
+                "a selected column is missing there"
+            )
+        if self.dropped:
+            yield (
+                f"{counted(len(self.dropped), 'column')} dropped: "
+                f"{_count_reasons(list(self.dropped.values()))}"
+            )
+        for y in self.y:
+            names = self.best(y, top)
+            if baseline is not None and baseline in self.x and baseline not in names:
+                names.append(baseline)
+            yield ""
+            yield self._table(y, names, inner)
+            if not names:
+                yield "no column has a defined correlation"
+
+    def _table(self, y: str, names: Sequence[str], inner: Sequence[str]) -> Table:
+        """Return the coefficients of some x columns with one y."""
+        rows: list[list[str]] = []
+        for name in names:
+            row = self.record(name, y)
+            of_groups = [self.record(name, y, group)["r2"] for group in inner]
+            rows.append(
+                [
+                    name,
+                    _four_digits(row["r2"]),
+                    _four_digits(row["r"]),
+                    p_text(row["p"]),
+                    _four_digits(row["spearman"]),
+                    _four_digits(row["kendall"]),
+                    *map(_four_digits, of_groups),
+                ]
+            )
+        of_inner = [f"R² {group}" for group in inner]
+        headers = [y, "R²", "r", "p", "Spearman", "Kendall", *of_inner]
+        return Table(headers, rows, "l" + "r" * (len(headers) - 1))
 
     def record(self, x: str, y: str, group: str = ALL) -> Values:
         """Return all coefficients of one pair of columns in one group;
@@ -118,6 +198,16 @@ class Study:
             for x in self.best(y, count)
             for group in self.groups
         ]
+
+
+def _four_digits(value: float | None) -> str:
+    return "–" if value is None else f"{round(value, 4) + 0.0:.4f}"  # no -0.0000
+
+
+def _count_reasons(reasons: list[str]) -> str:
+    return ", ".join(
+        f"{reasons.count(reason)} {reason}" for reason in dict.fromkeys(reasons)
+    )
 
 
 def correlate(

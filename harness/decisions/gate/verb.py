@@ -62,8 +62,8 @@ def gate(
         cannot be meant.
     """
     names = [metrics] if isinstance(metrics, str) else list(metrics)
-    several = isinstance(max_drop, Sequence) and not isinstance(max_drop, str)
-    margins = [str(margin) for margin in (max_drop if several else [max_drop])]
+    is_one = isinstance(max_drop, (str, float, int))
+    margins = [str(margin) for margin in ([max_drop] if is_one else max_drop)]
     if not names or len(margins) not in (1, len(names)):
         raise HarnessError(
             f"{counted(len(names), 'metric')} and {counted(len(margins), 'margin')}: "

@@ -14,12 +14,19 @@ as extrapolated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from harness.contracts import Values, VerbResult
+from harness.decisions.power.estimates import (
+    DEFAULT_POWER,
+    Estimate,
+    Needed,
+    PowerTarget,
+)
 from harness.decisions.power.fit import AXES, smallest_p
 from harness.decisions.power.model import Extrapolation, steps
 from harness.decisions.power.rules import RuleName
@@ -34,89 +41,43 @@ from harness.decisions.power.sizes import (
     obstacle,
     rule_of,
 )
+from harness.decisions.power.tables import needed_lines, sizes_table
 from harness.decisions.power.trials import PilotTrials, TrialOptions
 from harness.errors import HarnessError
+from harness.reporting.table import Table
 from harness.run.metric_plan import MetricPlan
 
 MAX_EXAMPLES = 100_000
 """Largest number of examples of an estimate (at least twice the pilot's)."""
-DEFAULT_POWER = 0.8
-"""Power to reach where no target is given."""
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """Smallest number of examples, candidates or references beyond the pilot that
-    reaches a target.
-    """
-
-    axis: str
-    """``examples``, ``candidates`` or ``references``."""
-    value: int | None
-    """Smallest number for the pilot as it is; None when it is beyond ``limit``."""
-    low: int | None
-    high: int | None
-    """``low`` and ``high`` are a 95 % interval; None for a bound beyond ``limit``. The
-    interval includes the pilot's own number where resamples of the pilot reach the
-    target.
-    """
-    limit: int
-    """Largest number that is considered."""
-    n: int
-    m: int
-    examples: int
-    """``n``, ``m`` and ``examples`` are the numbers of the pilot,
-    of which the axis is varied.
-    """
-    extrapolated: bool = True
-
-
-@dataclass(frozen=True)
-class Needed:
-    """Smallest size of a pilot that reaches a target, for one model and metric."""
-
-    model: str
-    metric: str
-    needed: Size | None
-    """None where the pilot does not reach the target."""
-    largest: Size
-    estimates: tuple[Estimate, ...] = ()
-    """Sizes beyond the pilot, one per axis; empty where the pilot reaches the target.
-    """
-    notes: tuple[str, ...] = ()
-    """Limits of the design, and reasons for missing estimates."""
-
-
-@dataclass(frozen=True)
-class PowerStudy:
+class PowerStudy(VerbResult):
     """Sizes of a pilot with their p-values and power,
     and the sizes needed to reach a target.
     """
+
+    ROWS = "sizes"
 
     sizes: tuple[Size, ...]
     needed: tuple[Needed, ...]
     target: PowerTarget
 
+    def to_dict(self) -> Values:
+        """Return sizes and needed sizes."""
+        return {
+            "sizes": [asdict(size) for size in self.sizes],
+            "needed": [asdict(item) for item in self.needed],
+        }
 
-@dataclass(frozen=True)
-class PowerTarget:
-    """Goal of a study; a None component is reached by every size."""
-
-    p: float = 0.05
-    """Combined p-value of a run."""
-    power: float | None = DEFAULT_POWER
-    """Probability that the combined p-value is at most ``p``."""
-    share: float | None = None
-    """Share of examples with p <= alpha."""
-
-    def is_reached(self, size: Size) -> bool:
-        """Return True when a size reaches the target."""
-        if self.power is not None and not size.power >= self.power:
-            return False
-        return self.share is None or size.share >= self.share
+    def blocks(self) -> Iterator[Table | str]:
+        """Yield the table of sizes and the lines of those needed."""
+        yield sizes_table(self.sizes, self.target)
+        for row in self.needed:
+            yield from needed_lines(row, self.target)
 
 
-def power(
+def study_pilot(
     run: str | Path,
     *,
     target_p: float | None = None,

@@ -12,12 +12,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from harness.contracts import Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError, InputError
+
+if TYPE_CHECKING:
+    from harness_metrics.judges.tournament import Ranking
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,49 +73,98 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the ranking and return 0."""
-    from harness.files import yaml_source
-    from harness.registry import current
-    from harness.registry.permissions import check_permissions
-    from harness_metrics.judges.duels import CRITERION
-    from harness_metrics.judges.judge import resolve_judge
-    from harness_metrics.judges.tournament import arena
-
-    labels = args.label or [Path(file).name.split(".")[0] for file in args.files]
-    if len(labels) != len(args.files) or len(set(labels)) < len(labels):
-        raise InputError(
-            f"arena: the systems are called {', '.join(labels)}; "
-            "expected one different --label per file"
-        )
-
-    settings = yaml_source.load(Path(args.judge))
-    check_permissions(settings)
-    judge = resolve_judge(settings.data, "arena")
-
-    examples = list(current().create("readers", "auto", {"path": args.references}))
-    if args.limit:
-        examples = examples[: args.limit]
-    systems = {
-        label: first_captions(file, examples, bool(args.limit))
-        for label, file in zip(labels, args.files)
-    }
-
     ranking = arena(
-        judge,
-        systems,
-        None if args.blind else [example.references for example in examples],
-        sources=[example.source for example in examples],
-        media=[example.media for example in examples],
-        criterion=args.criterion or CRITERION,
+        *args.files,
+        references=args.references,
+        judge=args.judge,
+        labels=args.label,
+        blind=args.blind,
+        criterion=args.criterion,
+        limit=args.limit,
         samples=args.samples,
         seed=args.seed,
     )
-
     if args.json:
-        record = {**asdict(ranking), "wins": ranking.wins.tolist()}
-        print(json.dumps(record, ensure_ascii=False, indent=2))
+        print(json.dumps(ranking.to_dict(), ensure_ascii=False, indent=2))
     else:
-        print("\n".join(lines(ranking)))
+        print("\n".join(ranking.blocks()))
     return 0
+
+
+def arena(
+    *files: str,
+    references: str,
+    judge: str,
+    labels: Sequence[str] | None = None,
+    blind: bool = False,
+    criterion: str | None = None,
+    limit: int | None = None,
+    samples: int = 1000,
+    seed: int = 0,
+) -> Ranking:
+    """Rank captioners by the preferences of a judge model, in both orders of each pair.
+
+    Parameters
+    ----------
+    *files : str
+        Captions of one system each, in any format that ``harness score`` reads; the
+        first caption of an example takes part.
+    references : str
+        File of references of the examples.
+    judge : str
+        YAML or JSON file with the judge's parameters.
+    labels : sequence of str, optional
+        Names of the systems, one per file in their order; default: the file names.
+    blind : bool
+        Do not show the references to the judge.
+    criterion : str, optional
+        Meaning of "better".
+    limit : int, optional
+        Compare the first examples only.
+    samples, seed : int
+        Number of bootstrap samples, and their seed.
+
+    Raises
+    ------
+    HarnessError
+        A file cannot be read, an example has no caption, or the labels do not fit the
+        files.
+    """
+    from harness.files import yaml_source
+    from harness.registry import current
+    from harness.registry.permissions import check_permissions
+    from harness_metrics.judges import tournament
+    from harness_metrics.judges.duels import CRITERION
+    from harness_metrics.judges.judge import resolve_judge
+
+    names = labels or [Path(file).name.split(".")[0] for file in files]
+    if len(names) != len(files) or len(set(names)) < len(names):
+        raise InputError(
+            f"arena: the systems are called {', '.join(names)}; "
+            "expected one different --label per file"
+        )
+
+    settings = yaml_source.load(Path(judge))
+    check_permissions(settings)
+    model = resolve_judge(settings.data, "arena")
+
+    examples = list(current().create("readers", "auto", {"path": references}))
+    if limit:
+        examples = examples[:limit]
+    systems = {
+        label: first_captions(file, examples, bool(limit))
+        for label, file in zip(names, files)
+    }
+    return tournament.arena(
+        model,
+        systems,
+        None if blind else [example.references for example in examples],
+        sources=[example.source for example in examples],
+        media=[example.media for example in examples],
+        criterion=criterion or CRITERION,
+        samples=samples,
+        seed=seed,
+    )
 
 
 def first_captions(file: str, examples: Sequence[Example], partial: bool) -> list[str]:
@@ -134,36 +185,3 @@ def first_captions(file: str, examples: Sequence[Example], partial: bool) -> lis
             raise InputError(f"example '{example.id}' has no caption", file)
         out.append(candidates[0])
     return out
-
-
-def lines(ranking: Any) -> list[str]:
-    """Return the lines of the table of a
-    :class:`~harness_metrics.judges.tournament.Ranking`.
-    """
-    width = max(6, *(len(standing.system) for standing in ranking.standings))
-    names = f"{'rank':<10}{'system':<{width}}"
-    out = [f"{names}{'strength':>10}{'95 % interval':>20}{'points':>9}"]
-    for row in ranking.standings:
-        rank = f"{row.rank} ({row.ranks[0]}-{row.ranks[1]})"
-        ends = "none"
-        if row.interval:
-            ends = f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"
-        names = f"{rank:<10}{row.system:<{width}}"
-        out.append(f"{names}{row.strength:>10.3f}{ends:>20}{row.points:>9.3f}")
-
-    counts = ranking.counts
-    answers = ", ".join(
-        f"{count} {status}" for status, count in counts["answers"].items() if count
-    )
-    cost = f", cost {counts['cost']:.4f}" if "cost" in counts else ""
-    tokens = counts["tokens"]
-    return [
-        *out,
-        "",
-        f"{ranking.duels} duels in both orders, {ranking.unanswered} without an "
-        f"answer; {ranking.contradictions:.1%} contradict "
-        f"themselves; {ranking.first_place:.1%} of decisions for the caption in the "
-        "first place",
-        f"answers: {answers}; {counts['requests']} requests, "
-        f"{tokens['input']} + {tokens['output']} tokens{cost}",
-    ]

@@ -4,13 +4,14 @@ and their ranking with bootstrap intervals.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from harness.contracts import Values, VerbResult
 from harness.errors import HarnessError
 from harness.stats import bootstrap
 from harness.stats.bradley_terry import ranks, strengths
@@ -39,8 +40,10 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class Ranking(VerbResult):
     """Result of an arena."""
+
+    ROWS = "standings"
 
     standings: tuple[Standing, ...]
     """Systems, the strongest first."""
@@ -56,8 +59,43 @@ class Ranking:
     """Share of duels whose two orders contradict each other; they count as ties."""
     wins: np.ndarray
     """Points of row over column, shape (S, S), in the order of ``standings``."""
-    counts: Mapping[str, object]
+    counts: Mapping[str, Any]
     """Answers by status, requests, tokens and cost."""
+
+    def to_dict(self) -> Values:
+        """Return the fields."""
+        return {**asdict(self), "wins": self.wins.tolist()}
+
+    def blocks(self) -> Iterator[str]:
+        """Yield the table, a line per system, and the numbers of answers."""
+        width = max(6, *(len(standing.system) for standing in self.standings))
+        names = f"{'rank':<10}{'system':<{width}}"
+        yield f"{names}{'strength':>10}{'95 % interval':>20}{'points':>9}"
+        for row in self.standings:
+            rank = f"{row.rank} ({row.ranks[0]}-{row.ranks[1]})"
+            ends = "none"
+            if row.interval:
+                ends = f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"
+            names = f"{rank:<10}{row.system:<{width}}"
+            yield f"{names}{row.strength:>10.3f}{ends:>20}{row.points:>9.3f}"
+
+        counts = self.counts
+        answers = ", ".join(
+            f"{count} {status}" for status, count in counts["answers"].items() if count
+        )
+        cost = f", cost {counts['cost']:.4f}" if "cost" in counts else ""
+        tokens = counts["tokens"]
+        yield ""
+        yield (
+            f"{self.duels} duels in both orders, {self.unanswered} without an "
+            f"answer; {self.contradictions:.1%} contradict "
+            f"themselves; {self.first_place:.1%} of decisions for the caption in the "
+            "first place"
+        )
+        yield (
+            f"answers: {answers}; {counts['requests']} requests, "
+            f"{tokens['input']} + {tokens['output']} tokens{cost}"
+        )
 
 
 def arena(

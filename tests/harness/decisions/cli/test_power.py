@@ -9,8 +9,9 @@ import pytest
 
 import harness
 from harness.cli.main import main
-from harness.decisions.cli.power import _geometric, estimate_text
-from harness.decisions.power.power import Estimate
+from harness.decisions.power.estimates import Estimate
+from harness.decisions.power.tables import estimate_text
+from harness.decisions.power.verb import _geometric
 
 SPEC = {
     "task": "words",

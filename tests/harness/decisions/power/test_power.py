@@ -252,7 +252,7 @@ def test_the_estimated_number_of_examples_has_the_power(pilot):
     hits = []
     truth = p_values(1500, 3, 3, 999, effect=0.4)
     for seed in range(12):
-        (row,) = power.power(
+        (row,) = power.study_pilot(
             pilot(20, 3, 3, seed, effect=0.4), power=0.8, candidates=[3], repeats=1
         ).needed
         if row.needed is None:
@@ -280,7 +280,7 @@ def test_the_estimated_number_of_examples_has_the_power(pilot):
 @pytest.mark.parametrize("axis", ["candidates", "references"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_estimated_number_of_captions_has_the_share(pilot, axis, seed):
-    (row,) = power.power(
+    (row,) = power.study_pilot(
         pilot(60, 4, 4, seed, effect=1.0), share=0.5, candidates=[4]
     ).needed
     if row.needed is not None:
@@ -301,7 +301,7 @@ def test_the_estimated_number_of_captions_has_the_share(pilot, axis, seed):
 
 
 def test_a_size_with_a_forbidding_floor_says_so(pilot):
-    (row,) = power.power(pilot(20, 1, 5), share=0.5).needed
+    (row,) = power.study_pilot(pilot(20, 1, 5), share=0.5).needed
     assert row.notes[0] == (
         "no single example can have p <= 0.05 with 1 candidates and 5 references: "
         "the smallest p is 0.167 (2 candidates allow it)"
@@ -310,15 +310,15 @@ def test_a_size_with_a_forbidding_floor_says_so(pilot):
 
 def test_the_harmonic_mean_cannot_reach_a_level_below_the_floor(pilot):
     run = pilot(20, 1, 5, effect=3.0)
-    (row,) = power.power(run, target_p=0.05, combine="harmonic-mean").needed
+    (row,) = power.study_pilot(run, target_p=0.05, combine="harmonic-mean").needed
     assert row.needed is None and row.estimates[0].low is None
-    (row,) = power.power(run, target_p=0.05).needed
+    (row,) = power.study_pilot(run, target_p=0.05).needed
     assert row.needed is not None
 
 
 def test_too_small_a_pilot_gives_no_fitted_sizes(pilot):
     run = pilot(20, 1, 2)
-    (row,) = power.power(run, target_p=0.002).needed
+    (row,) = power.study_pilot(run, target_p=0.002).needed
     assert [item.axis for item in row.estimates] == ["examples"]
     assert [note.split(":")[0] for note in row.notes] == [
         "the pilot (1 candidates, 2 references) is too small for other numbers of "
@@ -346,14 +346,14 @@ def test_candidates_are_refused_for_a_metric_that_scores_each_candidate_alone(
         size.extrapolated
         for size in plan_sizes(run, candidates=[3], references=[8], examples=[20, 60])
     )
-    (row,) = power.power(run, target_p=1e-9).needed
+    (row,) = power.study_pilot(run, target_p=1e-9).needed
     assert [item.axis for item in row.estimates] == ["examples", "references"]
     assert len(row.notes) == 1 and row.notes[0].startswith(reason)
 
 
 def test_too_few_examples_give_no_sizes_beyond_the_pilot(pilot):
     run = pilot(9, 3, 3)
-    (row,) = power.power(run, target_p=1e-9).needed
+    (row,) = power.study_pilot(run, target_p=1e-9).needed
     assert row.estimates == () and row.notes == (
         "the pilot has 9 examples with p-values; sizes beyond it need at least 10",
     )
@@ -367,12 +367,12 @@ def test_too_few_examples_give_no_sizes_beyond_the_pilot(pilot):
 
 @pytest.mark.slow
 def test_no_effect_needs_more_than_any_size_considered(pilot):
-    (row,) = power.power(pilot(30, 4, 4, effect=0.0), target_p=0.002).needed
+    (row,) = power.study_pilot(pilot(30, 4, 4, effect=0.0), target_p=0.002).needed
     assert all(item.high is None for item in row.estimates)
 
 
 def test_a_pilot_that_reaches_the_target_needs_no_estimate(pilot):
-    (row,) = power.power(
+    (row,) = power.study_pilot(
         pilot(20, 4, 4, effect=3.0), target_p=0.05, candidates=[1]
     ).needed
     assert row.needed is not None and (row.needed.m, row.needed.examples) == (4, 20)

@@ -170,8 +170,7 @@ def test_calibrate_prints_a_table_or_the_file(faulty, capsys, monkeypatch):
 
     measured = calibration.calibrate
     monkeypatch.setattr(
-        calibration,
-        "calibrate",
+        "harness.testing.verb.calibrate",
         lambda metric: measured(metric, sizes=(3, 8), repetitions=60),
     )
     assert main(["check", "faulty_parts:Faulty", "--calibrate"]) == 0
