@@ -13,7 +13,7 @@ import importlib.util
 
 __version__ = "0.1.0"
 _MODULES = {
-    "harness.api": "MetricResult evaluate metric score",
+    "harness.api": "MetricResult evaluate metric",
     "harness.cli.train": "train",
     "harness.decisions.correlate.correlate": "correlate",
     "harness.decisions.estimate": "estimate label_plan",
@@ -42,6 +42,7 @@ _MODULES = {
     "harness.verbs.compare": "compare",
     "harness.verbs.describe": "describe",
     "harness.verbs.schema": "schema",
+    "harness.verbs.score": "score",
     "harness.verbs.validate": "validate",
     "harness.verbs.warm": "warm",
 }

@@ -3,7 +3,6 @@
 from harness.api import MetricResult as MetricResult
 from harness.api import evaluate as evaluate
 from harness.api import metric as metric
-from harness.api import score as score
 from harness.cli.train import train as train
 from harness.decisions.correlate.correlate import correlate as correlate
 from harness.decisions.estimate import estimate as estimate
@@ -34,6 +33,7 @@ from harness.verbs.catalogue import list as list
 from harness.verbs.compare import compare as compare
 from harness.verbs.describe import describe as describe
 from harness.verbs.schema import schema as schema
+from harness.verbs.score import score as score
 from harness.verbs.validate import validate as validate
 from harness.verbs.warm import warm as warm
 

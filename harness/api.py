@@ -167,11 +167,12 @@ def evaluate_all(
 def score_files(
     candidates: str | Sequence[str],
     references: str | Sequence[str],
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[str | Parameters] | None = None,
     *,
     labels: Sequence[str] = (),
     p_value: str = "none",
     seed: int = 0,
+    bootstrap: int | None = None,
     limit: int | None = None,
     allow_missing: bool = False,
     allow_unknown: bool = False,
@@ -191,13 +192,16 @@ def score_files(
         Paths (docs/data-formats.md lists the formats); each file is a model of the run.
     references : str or sequence of str
         Path, or paths of files that each have some references of all examples.
-    metrics : sequence of str, optional
-        ``NAME`` or ``NAME:PARAMETER=VALUE,...``, or comma-separated lists of these;
-        default: the metrics of :func:`harness.run.metric_plan.default_metrics`.
+    metrics : sequence of str or mapping, optional
+        ``NAME`` or ``NAME:PARAMETER=VALUE,...``, comma-separated lists of these, or
+        ``{NAME: PARAMETERS}``; default: the metrics of
+        :func:`harness.run.metric_plan.default_metrics`.
     labels : sequence of str
         Names of the models, one per file; default: the file names.
     p_value : {"none", "exact", "monte-carlo"}
         Permutation p-values per example.
+    bootstrap : int, optional
+        Number of bootstrap samples of each interval.
     seed, limit, output, mode, show
         As for :func:`evaluate`.
     allow_missing : bool
@@ -227,6 +231,7 @@ def score_files(
         labels=labels,
         p_value=p_value,
         seed=seed,
+        bootstrap=bootstrap,
         limit=limit,
         allow=allow,
         options=options,
@@ -369,18 +374,15 @@ def score(
     names = [metrics] if isinstance(metrics, (str, Mapping)) else list(metrics)
     significance = _significance(p_value)
 
-    # one name is a sequence of one; an empty one is none, so that a usual name is taken
-    if isinstance(reference_column, str):
-        reference_column = (reference_column,)
-    options = FileOptions(
-        id,
-        (column,) if column else (),
-        (system,) if isinstance(system, str) else tuple(system),
-        reference_id,
-        tuple(name for name in reference_column if name),
-        split,
-        events,
-        check_clean(clean),
+    options = file_options(
+        id=id,
+        columns=(column,) if column else (),
+        system=system,
+        reference_id=reference_id,
+        reference_column=reference_column,
+        split=split,
+        events=events,
+        clean=clean,
     )
     sets = sets_of(
         candidates,
@@ -395,3 +397,30 @@ def score(
         plans_of_metrics = [_caption_plan(plan) for plan in metric_plans(names)]
     log_notes(notes_of_sets(sets, [plan.metric for plan in plans_of_metrics]))
     return score_captions(plans_of_metrics, sets, significance, seed, bootstrap)
+
+
+def file_options(
+    *,
+    id: str | None = "",
+    columns: Sequence[str] = (),
+    system: str | Sequence[str] = (),
+    reference_id: str | None = "",
+    reference_column: str | Sequence[str] = (),
+    split: str = "",
+    events: str = "",
+    clean: str | Sequence[str] = (),
+) -> FileOptions:
+    """Return options as :func:`score` takes them."""
+    # one name is a sequence of one; an empty one is none, so that a usual name is taken
+    if isinstance(reference_column, str):
+        reference_column = (reference_column,)
+    return FileOptions(
+        id,
+        tuple(columns),
+        (system,) if isinstance(system, str) else tuple(system),
+        reference_id,
+        tuple(name for name in reference_column if name),
+        split,
+        events,
+        check_clean(clean),
+    )

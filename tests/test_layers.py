@@ -268,6 +268,7 @@ def test_the_engine_names_no_component_even_as_a_string():
         "harness.cli.merge",
         "harness.run.merge",
         "harness.executors.ray_cluster",
+        "harness.verbs.scored_systems",
     ):
         mentions[allowed] -= {"auto"}  # a mode, not the reader
     assert not {name: found for name, found in mentions.items() if found}

@@ -21,13 +21,10 @@ import argparse
 import shutil
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import harness
-from harness.analysis.comparisons import Comparison
 from harness.cli.options import (
     add_columns,
     add_count,
@@ -39,25 +36,16 @@ from harness.cli.options import (
     name_options,
     print_json,
 )
-from harness.contracts import EVENTS, Values
-from harness.errors import (
-    HarnessError,
-    InputError,
-    UnknownName,
-    did_you_mean,
-    escape_controls,
-)
-from harness.files.generated.cleaning import CLEAN, check_clean
+from harness.contracts import EVENTS
+from harness.errors import HarnessError, UnknownName, escape_controls
+from harness.files.generated.cleaning import CLEAN
 from harness.registry import current
 from harness.reporting.folding import fold, terminal_width
-from harness.run.advice_spelling import OPTION_SPELLING, respell
-from harness.run.file_options import FileOptions
 
 if TYPE_CHECKING:
     from harness.cli.options import Parser
-    from harness.reporting.table import Table
-    from harness.run.finished import Run
     from harness.rundir.records import ResultRecord
+    from harness.verbs.scored_systems import ScoredSystems
 
 
 LIVE = {
@@ -249,35 +237,43 @@ def _add_systems(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score and compare the files; return 1 when examples failed."""
-    from harness.run.file_labels import system_labels
     from harness.run.live_results import live_results
-    from harness.run.metric_plan import default_metrics
+    from harness.verbs.scored_systems import score_systems
 
     form = args.format
-    files = _files(args)
-    labels = system_labels(files, _options(args).names, args.label)
-    several = len(labels) > 1
-    baseline = _baseline(args.baseline, labels, files)
-    metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
-
     with live_results(_draw_live_table):
-        # stdout has the table alone, whatever a plugin prints
-        with redirect_stdout(sys.stderr):
-            result = _score_files(args, files, labels, metrics, show=form != "json")
-        for name, reason in left_out.items():
-            _remark(f"{name} is left out: {reason.partition('; ')[0]}")
-        for system, earlier in _equal_systems(result):
-            _remark(
-                f"{system} and {earlier} hold the same captions: "
-                "their differences are 0"
-            )
-        # a wide table has no differences
-        compared = several and (form == "json" or not args.wide)
-        rows = _comparisons(result, baseline, args, form != "json") if compared else []
-        in_slices: Sequence[Comparison] = []
-        if rows and args.by:
-            in_slices = _comparisons_of_slices(result, baseline, args, form != "json")
-    _print(result, rows, in_slices, baseline if several else "", args, form)
+        result = score_systems(
+            _files(args),
+            args.references,
+            args.metric,
+            p_value=args.p_values,
+            seed=args.seed,
+            allow_missing=args.allow_missing,
+            allow_unknown=args.allow_unknown,
+            allow_empty=args.allow_empty,
+            id=None if args.id == "null" else args.id,
+            columns=args.column,
+            system=args.system,
+            reference_id=None if args.reference_id == "null" else args.reference_id,
+            reference_column=args.reference_column,
+            split=args.split,
+            events=args.events or "",
+            clean=args.clean,
+            labels=args.label,
+            baseline=args.baseline,
+            equalise=args.equalise,
+            by=args.by,
+            draws=args.draws,
+            limit=args.limit,
+            output=args.output,
+            fresh=args.fresh,
+            show=form != "json",
+            compares=form == "json" or not args.wide,  # which has no differences
+        )
+    result.comparisons = [
+        replace(row, note=name_options(row.note, args)) for row in result.comparisons
+    ]
+    _print(result, args)
     return 1 if result.failed else 0
 
 
@@ -296,59 +292,6 @@ def _draw_live_table(records: Sequence[ResultRecord]) -> object:
     )
 
 
-def _score_files(
-    args: argparse.Namespace,
-    files: Sequence[str],
-    labels: Sequence[str],
-    metrics: Sequence[str],
-    show: bool,
-) -> Run:
-    """Score the files; an error that recommends a parameter of a spec names the option
-    of this verb.
-    """
-    from harness import api
-
-    try:
-        return api.score_files(
-            files,
-            args.references,
-            metrics,
-            labels=labels,
-            p_value=args.p_values,
-            seed=args.seed,
-            limit=args.limit,
-            allow_missing=args.allow_missing,
-            allow_unknown=args.allow_unknown,
-            allow_empty=args.allow_empty,
-            options=_options(args),
-            slices=args.by,
-            output=Path(args.output) if args.output else None,
-            mode="fresh" if args.fresh else "auto",
-            show=show,
-        )
-    except InputError as error:
-        raise respell(error, OPTION_SPELLING) from error
-
-
-def _options(args: argparse.Namespace) -> FileOptions:
-    """Return the columns and systems of the files;
-    ``null`` stands for no column of ids.
-    """
-    ids, reference_ids = (
-        None if name == "null" else name for name in (args.id, args.reference_id)
-    )
-    return FileOptions(
-        ids,
-        tuple(args.column),
-        tuple(args.system),
-        reference_ids,
-        tuple(args.reference_column),
-        args.split,
-        args.events or "",
-        check_clean(args.clean),
-    )
-
-
 def _remark(text: str) -> None:
     """Print a line on stderr."""
     line = f"harness: {escape_controls(' '.join(text.split()))}"
@@ -359,10 +302,6 @@ def _files(args: argparse.Namespace) -> list[str]:
     """Return the files of candidates; raise :class:`HarnessError` for arguments that do
     not fit together.
     """
-    if args.draws < 1:
-        raise HarnessError(
-            f"score: --draws is {args.draws}; expected at least 1", value=args.draws
-        )
     files = [*args.files, *args.candidates]
     if not files:
         raise HarnessError(
@@ -413,134 +352,22 @@ def _is_metric(name: str) -> bool:
     return True
 
 
-def _baseline(name: str | None, labels: Sequence[str], files: Sequence[str]) -> str:
-    """Return the label of the baseline, given as a label or as a file; default:
-    the first.
-    """
-    if name is None or name in labels:
-        return labels[0] if name is None else name
-    if files.count(name) == 1:
-        return labels[files.index(name)]
-    raise UnknownName(
-        f"score: no system '{name}' for --baseline{did_you_mean(name, labels)}; "
-        f"systems are {', '.join(labels)}",
-        value=name,
-    )
-
-
-def _equal_systems(result: Run) -> list[tuple[str, str]]:
-    """Return the pairs (system, earlier system) with the same candidates for the same
-    examples.
-    """
-    candidates = result.samples.lists("candidates")
-    first: dict[object, str] = {}
-    pairs: list[tuple[str, str]] = []
-    for system in result.samples.systems:
-        key = tuple(zip(system.examples, (candidates[int(row)] for row in system.rows)))
-        if key in first:
-            pairs.append((system.label, first[key]))
-        first.setdefault(key, system.label)
-    return pairs
-
-
-def _comparisons(
-    result: Run, baseline: str, args: argparse.Namespace, show: bool
-) -> Sequence[Comparison]:
-    """Return the comparisons of the other systems (``system_a``) with the baseline
-    (``system_b``), p-values adjusted.
-    """
-    try:
-        rows = harness.compare(
-            result,
-            baseline=baseline,
-            equalise=args.equalise,
-            draws=args.draws,
-            seed=args.seed,
-            show=show,
-        )
-    except HarnessError as error:
-        # no example in common: the values are printed all the same
-        _remark(f"no comparisons: {str(error).replace(f' ({result.name})', '')}")
-        return []
-    return [replace(row, note=name_options(row.note, args)) for row in rows]
-
-
-def _comparisons_of_slices(
-    result: Run, baseline: str, args: argparse.Namespace, show: bool
-) -> Sequence[Comparison]:
-    """Return the comparisons of the other systems with the baseline within each slice,
-    p-values adjusted over all of them.
-    """
-    from harness.analysis.slices import compare_slices
-
-    return compare_slices(
-        result, args.by, baseline=baseline, draws=args.draws, seed=args.seed, show=show
-    )
-
-
-def _print(
-    result: Run,
-    rows: Sequence[Comparison],
-    in_slices: Sequence[Comparison],
-    baseline: str,
-    args: argparse.Namespace,
-    form: str,
-) -> None:
+def _print(result: ScoredSystems, args: argparse.Namespace) -> None:
     """Print the results in a format; remarks on them go to stderr where stdout is for
     programs.
     """
     from harness.reporting.formats import print_as
 
-    if form == "json":
-        results = [dict(record) for record in result.results]
-        if not args.output:
-            for record in results:
-                record.pop("statistics", None)  # names files of a run directory
-        values: Values = {
-            "results": results,
-            "failed": result.failed,
-            "comparisons": [row.to_dict() for row in rows],
-            "notes": list(result.notes),
-            "readings": result.provenance.readings,
-        }
-        if args.by:
-            values["slices"] = [record.to_dict() for record in result.slices]
-            values["comparisons_of_slices"] = [row.to_dict() for row in in_slices]
-        print_json(values)
+    for text in result.remarks:
+        _remark(text)
+    if args.format == "json":
+        print_json(result.to_dict())
         return
-
-    print_as(_table(result, [*rows, *in_slices], baseline, args), form)
+    print_as(result.table(wide=args.wide, percent=args.percent), args.format)
     for name, reason in result.failed.items():
         _remark(f"failed {name}: {reason}")
     for note in result.notes:
         _remark(note)
-    if args.output and form == "table":
-        print(f"run: {result.path}  (harness report {result.path} makes a page of it)")
-
-
-def _table(
-    result: Run, rows: Sequence[Comparison], baseline: str, args: argparse.Namespace
-) -> Table:
-    """Return the table of the results: a row per metric and system with its difference,
-    or a row per system with a column per metric.
-    """
-    from harness.reporting.percent import percent_comparisons, percent_run, with_note
-
-    printed = percent_run(result) if args.percent else result
-    compared = None
-    if args.wide:
-        from harness.reporting.main_table import clusters_of_run, wide_table
-
-        table = wide_table(printed, clusters_of_run(result))
-    else:
-        from harness.reporting.score_table import score_table
-
-        if len(result.samples.systems) > 2:  # those of two are all pairs
-            from harness.reporting.compared_systems import compared_systems
-
-            compared = compared_systems(result, all_pairs_only=True)
-        rows = percent_comparisons(rows) if args.percent else rows
-        table = score_table(
-            [*printed.records, *printed.slices], rows, baseline, args.draws, compared
-        )
-    return with_note(table, result.records) if args.percent else table
+    if args.output and args.format == "table":
+        path = result.run.path
+        print(f"run: {path}  (harness report {path} makes a page of it)")

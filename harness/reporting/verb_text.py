@@ -13,6 +13,7 @@ from harness.reporting.formats.terminal import console_for_tables
 from harness.reporting.formats.web import to_html
 from harness.reporting.table import Table
 from harness.results import Comparisons, Run
+from harness.run.text_scores import Scores
 
 MAX_ROWS = 200
 """Largest number of rows of a table in a notebook."""
@@ -29,6 +30,13 @@ def _(result: Comparisons) -> Iterable[object]:
     from harness.reporting.comparison_blocks import comparison_blocks
 
     return comparison_blocks(result)
+
+
+@blocks_of.register
+def _(result: Scores) -> Iterable[object]:
+    from harness.reporting.score_table import score_table
+
+    return [score_table([*result.values()])]
 
 
 def as_text(result: VerbResult) -> str:

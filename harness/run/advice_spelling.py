@@ -31,7 +31,7 @@ _SPELLINGS = (
     (r"\bcandidates: \.\.\.", "--column NAME", "column=..."),
     (r"\bsystem: (NAME|\.\.\.)", "--system NAME", "system=..."),
     (r"\ballow_(missing|unknown|empty): true", r"--allow-\1", r"allow_\1=True"),
-    (r"^slices: ", "--by: ", "slices: "),
+    (r"^slices: ", "--by: ", "by: "),
 )
 """Advice in the spelling of a spec, as an option of ``harness score``, and as a keyword
 of :func:`harness.score`.

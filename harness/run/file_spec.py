@@ -4,11 +4,12 @@ references as the data set.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from harness.contracts import Values
+from harness.contracts import Parameters, Values
 from harness.errors import HarnessError, UnknownName
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
@@ -28,11 +29,12 @@ from harness.spec.metric_text import parse_metric, split_metrics
 def score_spec(
     files: Sequence[str],
     references: str | Sequence[str],
-    metrics: Sequence[str],
+    metrics: Sequence[str | Parameters],
     *,
     labels: Sequence[str] = (),
     p_value: str = "none",
     seed: int = 0,
+    bootstrap: int | None = None,
     limit: int | None = None,
     allow: Sequence[str] = (),
     options: FileOptions = USUAL_OPTIONS,
@@ -63,7 +65,7 @@ def score_spec(
         models.append({candidate_adapter(): params})
 
     empty = accept_faults(["empty"] if "empty" in allow else [])
-    texts = _distinct([text for item in metrics for text in split_metrics(item)])
+    chosen = _distinct_metrics(metrics)
     spec: Values = {
         "task": f"score {', '.join(Path(file).name for file in files)}",
         "dataset": {
@@ -73,11 +75,13 @@ def score_spec(
             **options.of_references(),
         },
         "models": models,
-        "metrics": [dict([split_spec(parse_metric(text), "metric")]) for text in texts],
+        "metrics": [{name: params} for _, name, params in chosen],
         "significance": {"method": p_value},
         "seed": seed,
         "limit": limit,
     }
+    if bootstrap is not None:
+        spec["bootstrap"] = {"samples": bootstrap}
     if slices:
         spec["dataset"]["meta"] = list(slices)
         spec["slices"] = list(slices)
@@ -90,21 +94,33 @@ def score_spec(
         ("seed",): "--seed",
         ("limit",): "--limit",
     }
-    for index, text in enumerate(texts):
+    for index, (text, *_) in enumerate(chosen):
         option_of_key["metrics", index] = f"-m {text}"
     for index, (file, _) in enumerate(pairs):
         option_of_key["models", index] = f"--candidates {file}"
     return Located(spec, {key: (option, 0) for key, option in option_of_key.items()})
 
 
-def _distinct(texts: Sequence[str]) -> list[str]:
-    """Return the metrics without those that repeat an earlier one under another name;
-    unknown names stay.
+def _distinct_metrics(
+    metrics: Sequence[object],
+) -> list[tuple[str, str, Parameters]]:
+    """Return text, name and parameters of the metrics without those that repeat an
+    earlier one under another name; unknown names stay.
     """
-    first: dict[str, str] = {}
-    for text in texts:
-        name, params = split_spec(parse_metric(text), "metric")
-        with suppress(UnknownName):
-            name = current().get("metrics", name).full_name
-        first.setdefault(repr((name, params)), text)
-    return list(first.values())
+    distinct: dict[str, tuple[str, str, Parameters]] = {}
+    for item in metrics:
+        if not isinstance(item, (str, Mapping)):
+            raise HarnessError(
+                f"the metric {item!r} has no name; a run of files takes registered "
+                "metrics: 'NAME' or {'NAME': PARAMETERS}"
+            )
+        texts = split_metrics(item) if isinstance(item, str) else ()
+        given: list[tuple[str, Any]] = [(text, parse_metric(text)) for text in texts]
+        for text, metric in given or [("", item)]:
+            name, params = split_spec(metric, "metric")
+            full_name = name
+            with suppress(UnknownName):
+                full_name = current().get("metrics", name).full_name
+            key = repr((full_name, params))
+            distinct.setdefault(key, (text or name, name, params))
+    return list(distinct.values())

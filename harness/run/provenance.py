@@ -329,6 +329,8 @@ def plugins(
     registry = current()
     used: list[Mapping[str, object]] = []
     for kind, name in dict.fromkeys(names):
+        if not registry.match_entries(kind, name):
+            continue  # captions in memory come from no plugin
         entry = registry.get(kind, name)
         used.append(
             {

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import harness
-from harness.contracts import CaptionSet
+from harness.contracts import CaptionSet, Values, VerbResult
 from harness.errors import HarnessError, counted
 from harness.run import score as scoring
 from harness.run import warmup
@@ -48,14 +48,44 @@ class MetricResult(ResultRecord):
         return harness.as_html(self)
 
 
-class Scores(dict[str, MetricResult]):
-    """Results by the label of the metric, which notebooks show as a table."""
+class Scores(VerbResult, dict[str, MetricResult]):
+    """Results of one system by the label of the metric; it prints as ``harness score``
+    does, and notebooks show it as a table.
+    """
+
+    ROWS = "results"
+    failed: Mapping[str, str] = {}
+    comparisons: Sequence[Any] = ()
+    readings: Sequence[Any] = ()
+    """Empty for one system in memory, as are the failed examples and comparisons."""
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.values())) or "<no scores>"
 
-    def _repr_html_(self) -> str:
-        return harness.as_html(self)
+    @property
+    def results(self) -> list[Values]:
+        """Records as in JSON, without the scores of the examples."""
+        return [record.to_dict() for record in self.values()]
+
+    @property
+    def notes(self) -> list[str]:
+        """Reasons for intervals and p-values that are missing."""
+        return [
+            f"{label}: {note}"
+            for label, record in self.items()
+            for note in (record.interval_note, record.p_note)
+            if note
+        ]
+
+    def to_dict(self) -> Values:
+        """Return results, failures, comparisons, notes and readings."""
+        return {
+            "results": self.results,
+            "failed": dict(self.failed),
+            "comparisons": list(self.comparisons),
+            "notes": self.notes,
+            "readings": list(self.readings),
+        }
 
     def chart(self) -> Any:
         """Return the distributions of the scores per example as an Altair chart."""

@@ -113,7 +113,14 @@ VARYING = [
     (re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUID"),
     (re.compile(r"\b1[6-9]\d{8}(?:\.\d+)?\b"), "SECONDS"),
     (re.compile(r'("date": )[\d.]+'), r"\1*"),
-    (re.compile(r"(>python</th>\n<td dir=\"auto\">)[\d.]+"), r"\1*"),
+    (
+        re.compile(
+            r"(>(?:python|numpy|scipy|pycocoevalcap|torch|transformers|"
+            r"sentence-transformers|open_clip_torch|datasets)</th>\n"
+            r'<td dir="auto">)[^<]+'
+        ),
+        r"\1*",
+    ),
     (re.compile(r"(,\d+ \+ \d+,)[\d.e-]+,"), r"\1SECONDS,"),
     (re.compile(r"[\d.,]+ (?:s|ms|GB|MB|GiB|MiB|kB|CPU s)\b"), "SIZE"),
     (re.compile(r"(?<![\w.])(?=\d*[a-f])[0-9a-f]{12,64}\b"), "HASH"),

@@ -220,7 +220,10 @@ def test_csv_goes_to_stdout_and_remarks_to_stderr(files):
             ["p.json", "q.json", "--label", "one", "--label", "one"],
             "the label 'one' occurs 2 times",
         ),
-        (["p.json", "q.json", "--baseline", "pq"], "no system 'pq' for --baseline"),
+        (
+            ["p.json", "q.json", "--baseline", "pq"],
+            "--baseline is 'pq'; did you mean 'q'?",
+        ),
         (
             ["p.json", "--references", "r.json"],
             "two.json: has no references for 1 of 3 examples of r.json: 'c'",
@@ -501,7 +504,7 @@ def test_without_metrics_the_default_ones_are_used_and_missing_ones_named(
     files, monkeypatch, capsys
 ):
     monkeypatch.setattr(
-        "harness.run.metric_plan.default_metrics",
+        "harness.verbs.scored_systems.default_metrics",
         lambda: (["length"], {"more": "not installed"}),
     )
     assert (
