@@ -55,21 +55,26 @@ def compare(
     baseline: str | None = None,
     metrics: Sequence[str] | None = None,
     by: Sequence[str] = (),
+    force: bool = False,
+    equalise: bool = False,
+    anytime: bool = False,
+    lower_is_better: Sequence[str] = (),
+    higher_is_better: Sequence[str] = (),
+    bounds: Bounds | Mapping[str, Bounds] | None = None,
     examples: int | None = None,
     identical: bool = False,
     draws: int = paired.DRAWS,
     seed: int = 0,
     show: bool = False,
-    **options: Any,
 ) -> Comparisons | Identity:
     """Return paired comparisons of the systems of one run or of two, one row per pair
     and metric.
 
     Parameters
     ----------
-    run_a, run_b, baseline, metrics, draws, seed, show, **options
-        As for :func:`harness.analysis.compare.compare`: ``force``, ``equalise``,
-        ``anytime``, ``lower_is_better``, ``higher_is_better`` and ``bounds`` too.
+    run_a, run_b, baseline, metrics, force, equalise, anytime, lower_is_better,
+        higher_is_better, bounds, draws, seed, show
+        As for :func:`harness.analysis.compare.compare`.
     by : sequence of str
         Columns of the metadata: one run is compared within the slices that their values
         make (:func:`harness.analysis.slices.compare_slices`).
@@ -92,7 +97,12 @@ def compare(
         return _compare_within(
             run_a,
             by,
-            {**options, "a second run": run_b, "examples": examples},
+            {
+                "a second run": run_b,
+                "equalise=True": equalise,
+                "anytime=True": anytime,
+                f"examples={examples}": examples,
+            },
             baseline=baseline,
             metrics=metrics,
             draws=draws,
@@ -107,10 +117,15 @@ def compare(
         run_b,
         baseline=baseline,
         metrics=metrics,
+        force=force,
+        equalise=equalise,
+        anytime=anytime,
+        lower_is_better=lower_is_better,
+        higher_is_better=higher_is_better,
+        bounds=bounds,
         draws=draws,
         seed=seed,
         show=show,
-        **options,
     )
     shown: Sequence[DifferingExample] = ()
     if pair:
@@ -137,17 +152,11 @@ def _compare_within(
     """Return the comparisons within slices; raise :class:`HarnessError` for ``others``,
     parameters of other comparisons.
     """
-    texts = {
-        "a second run": "a second run",
-        "equalise": "equalise=True",
-        "anytime": "anytime=True",
-        "examples": f"examples={others['examples']}",
-    }
-    for name, text in texts.items():
-        if others.get(name):
+    for name, value in others.items():
+        if value:
             raise HarnessError(
                 "by compares the systems of one run within slices, "
-                f"and cannot be combined with {text}",
+                f"and cannot be combined with {name}",
                 parameter="by",
             )
     return Comparisons(compare_slices(run, by, **options))
