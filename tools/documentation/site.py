@@ -32,6 +32,7 @@ TITLES = {
     "index.md": "Home",
     "quickstart.md": "Quick start",
     "concepts.md": "Concepts",
+    "python.md": "From Python",
     "installation.md": "Installation",
     "contents.md": "What is in it",
     "specs.md": "Specs",
