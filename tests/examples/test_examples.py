@@ -18,6 +18,7 @@ PACKAGES = {
     "subtitles": ["srt", "lead-words", "subtitles-sample"],
     "browser": [],
     "loggers": [],
+    "vocabulary": ["word-share"],
 }
 
 
@@ -75,7 +76,7 @@ def test_the_components_are_listed_without_failures(installed):
 
 def test_a_verb_is_one_of_the_command_line(installed):
     text = installed("harness", "--help").stdout
-    assert "inspect " in text
+    assert "inspect " in text and "vocabulary " in text
     assert "words, and conditions" in installed("harness", "inspect", "--help").stdout
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import yaml
 
-from harness.verbs.cards import card, plain
 from harness.registry import current
 from harness.registry.component_kinds import SINGULAR
 from harness.registry.manifest_schema import Entry
 from harness.spec.schema import parameters_schema
+from harness.verbs.cards import card, plain
 
 KINDS = ("metrics", "distances", "embeddings", "adapters", "readers", "tasks")
 """Kinds with pages, in the order of the site."""

@@ -130,9 +130,9 @@ def overrides(data: bytes, folder: Path) -> None:
 )
 def registries(data: bytes, folder: Path) -> None:
     """A registry in the working directory: read, listed, described, loaded."""
-    from harness.verbs.cards import card
     from harness.registry.catalogue import Registry
     from harness.registry.manifest_files import find_manifests
+    from harness.verbs.cards import card
 
     (folder / "registry.yaml").write_bytes(data)
     (folder / "mine.py").write_text("class M:\n    def __init__(self, a=1): ...\n")

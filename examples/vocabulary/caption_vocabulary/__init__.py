@@ -1,0 +1,1 @@
+"""Words of a run: a verb, a section of its report, and a kind of task."""

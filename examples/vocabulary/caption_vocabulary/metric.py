@@ -1,0 +1,17 @@
+"""Share of captions with one of some words."""
+
+from __future__ import annotations
+
+import harness
+from caption_vocabulary.counts import words_of
+
+
+@harness.metric_function
+def word_share(candidates: list[str], references: list[str], words: str = "") -> float:
+    """Return the share of the candidates with one of the words, which blanks
+    separate.
+    """
+    known = set(words.lower().split())
+    return sum(bool(known & set(words_of([text]))) for text in candidates) / len(
+        candidates
+    )
