@@ -156,6 +156,7 @@ def test_every_verb_has_arguments_here():
     assert shown == set(ARGUMENTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", sorted(ARGUMENTS))
 def test_no_verb_changes_a_directory_that_is_no_run(verb, place):
     for make in NO_RUNS:

@@ -154,6 +154,7 @@ def package(name: str) -> str:
 ENGINE = [name for name in MODULES if name.split(".")[0] == "harness"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_types", [False, True])
 def test_no_import_circles(with_types):
     graph = {
@@ -183,6 +184,7 @@ def test_no_import_circles(with_types):
         visit(name, ())
 
 
+@pytest.mark.slow
 def test_every_package_of_the_engine_has_a_layer_and_imports_lower_ones_only():
     level = {name: index for index, names in enumerate(LAYERS) for name in names}
     for name in ENGINE:
@@ -304,6 +306,7 @@ def test_every_exception_is_needed():
         )
 
 
+@pytest.mark.slow
 def test_the_engine_imports_nothing_heavy_when_it_is_imported():
     for name in ENGINE:
         heavy = {

@@ -191,6 +191,7 @@ def test_every_verb_with_an_output_is_in_the_table():
             ), verb
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_file_of_somebody_else_stays(place, capsys, name):
     case = CASES[name]
@@ -210,6 +211,7 @@ def test_a_file_of_somebody_else_stays(place, capsys, name):
     assert not [path for path in file.parent.iterdir() if path.name.endswith(".tmp")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_an_unchanged_output_is_replaced_and_a_changed_one_stays(place, capsys, name):
     case = CASES[name]
@@ -248,6 +250,7 @@ def test_a_moved_output_is_still_known(place):
     assert main(["label-plan", "a", "--budget", "4", "-o", "moved/plan.csv"]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "name"),
     [("outputs", "_record"), ("outputs", "whole_file"), ("whole_folder", "os.replace")],

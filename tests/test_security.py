@@ -338,6 +338,7 @@ def test_a_server_redirects_nobody(folder, server, capsys):
     assert other.connections == 0
 
 
+@pytest.mark.slow
 @holds("It can answer with 64 MiB at most, uncompressed, and within `timeout` seconds.")
 @pytest.mark.parametrize("head", ["", "Content-Encoding: gzip\r\n"])
 def test_a_server_is_bounded(folder, server, head, monkeypatch, capsys):

@@ -17,7 +17,7 @@ from harness.run.file_labels import SUFFIXES
 from harness.run.text_scores import SAMPLES, Scores
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs
-    from harness.verbs.scored_systems import ScoredSystems
+    pass
 
 
 def score(
@@ -48,7 +48,7 @@ def score(
     output: str | Path | None = None,
     fresh: bool = False,
     show: bool = False,
-) -> Scores | ScoredSystems:
+) -> Scores | Any:
     """Score one system, or several with their comparisons, against references.
 
     One system, in memory or in a file, gives :class:`~harness.run.text_scores.Scores`:
@@ -94,6 +94,12 @@ def score(
         Also write a run directory; ``fresh`` replaces the run that it holds.
     show : bool
         Draw progress bars on stderr.
+
+    Returns
+    -------
+    Scores or ScoredSystems
+        As above; the second is ``Any`` for type checkers, which cannot tell a list of
+        files from one of texts.
 
     Raises
     ------

@@ -137,6 +137,7 @@ def exists(name: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"],
@@ -153,6 +154,7 @@ def test_the_names_of_a_page_exist(page):
             assert called[1] in all_names() | FOREIGN, span
 
 
+@pytest.mark.slow
 def test_the_names_of_docstrings_are_in_their_module():
     all_names()
     missing = []

@@ -75,6 +75,7 @@ def test_an_item_without_results_cannot_be_told(papers):
     )
 
 
+@pytest.mark.slow
 def test_every_spec_loads(entries):
     for spec in sorted({entry.spec for entry in entries}):
         assert load_specs(spec), spec
@@ -140,6 +141,7 @@ def test_the_page_has_the_lines_of_the_benchmark(papers, root, tmp_path, monkeyp
     assert (tmp_path / "papers.md").read_text(encoding="utf-8") == page
 
 
+@pytest.mark.slow
 def test_every_printed_number_of_a_view_is_of_an_item_of_the_index(entries, papers):
     """A view names its item by author, year and number, as the benchmark does."""
     sources = {entry.source for entry in entries}
@@ -150,6 +152,7 @@ def test_every_printed_number_of_a_view_is_of_an_item_of_the_index(entries, pape
                     assert view.reference.source in sources, (spec, view.title)
 
 
+@pytest.mark.slow
 def test_the_largest_difference_of_a_run(papers, tmp_path, monkeypatch):
     from harness import api
 

@@ -79,6 +79,7 @@ def call(*arguments, cwd):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     "arguments",
@@ -128,6 +129,7 @@ def test_prepare_reports_a_task_that_cannot_be_processed(project):
     assert "few.json: has no captions for 2 examples, the first is e1" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_metric_of_a_built_in_name_is_available_by_its_full_name(project, tmp_path):
     (tmp_path / "my_metrics.py").write_text((project / "my_metrics.py").read_text())
     (tmp_path / "registry.yaml").write_text(

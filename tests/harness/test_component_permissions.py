@@ -116,6 +116,7 @@ def plant(project: Path, parameter: str) -> None:
     file.write_text(json.dumps(content))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameter", DANGEROUS)
 def test_no_verb_creates_a_metric_of_a_manifest_with_what_is_not_allowed(
     parameter, project, leaky

@@ -155,6 +155,7 @@ def test_programs_match_as_python_does(token, context, texts):
         assert run(tables, address, text, 0) == (match and (match.end(), match.end(1)))
 
 
+@pytest.mark.slow
 @given(expressions, st.lists(st.text("abxkKsS.", max_size=6), min_size=1, max_size=8))
 @settings(deadline=None, max_examples=200)
 def test_first_and_needed_characters_are_in_every_match(pattern, texts):

@@ -201,6 +201,7 @@ def read_only(monkeypatch):
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["second half", "last tenth", "one bit"])
 def test_score_with_a_damaged_lexicon_is_right_and_has_one_note(
     sources, root, tmp_path, damage

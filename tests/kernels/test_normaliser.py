@@ -171,6 +171,7 @@ def test_golden_words(golden):
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(texts, max_size=8))
 def test_both_engines_give_the_same_words(lexicons, sample):

@@ -143,6 +143,7 @@ def test_odd_pieces(texts):
     assert_equal(texts)
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.integers(0, 2**32).map(lambda seed: random_text(random.Random(seed))),
@@ -167,6 +168,7 @@ def test_many_texts_of_the_rules():
         assert_equal([random_text(rng) for _ in range(1000)])
 
 
+@pytest.mark.slow
 def test_lower_case_of_every_character():
     assert_equal(
         [
@@ -176,6 +178,7 @@ def test_lower_case_of_every_character():
     )
 
 
+@pytest.mark.slow
 def test_letters_at_the_end_of_a_word():
     """A capital sigma has two lower-case letters,
     which depend on the characters around it.

@@ -103,6 +103,7 @@ def test_other_images_are_refused(java):
         Spice().compute_score({1: ["a"]}, {2: ["b"]})
 
 
+@pytest.mark.slow
 def test_the_class_that_stands_for_the_script_engine_compiles(tmp_path):
     import shutil
 

@@ -64,6 +64,7 @@ OF_CAPTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_CAPTIONS)
 def test_metric_of_captions(name: str) -> None:
     further = {"mirrored": inputs.MIRRORED, "wide": inputs.WIDE, "short": inputs.SHORT}

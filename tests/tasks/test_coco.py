@@ -205,6 +205,7 @@ def test_score_needs_no_java_and_agrees_with_the_api(tmp_path):
     assert shown["meteor"] > 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     ("predictions", "references", "message"),

@@ -42,6 +42,7 @@ def test_tables_drawn_again_are_equal_within_their_error(label):
                 assert abs(drawn - before) < 4 * math.sqrt(variance), (n, shares, known)
 
 
+@pytest.mark.slow
 def test_every_card_shows_the_tables():
     cards = calibration.guides(calibration.ROOT / "docs")
     for label, table in TABLES.items():
@@ -55,6 +56,7 @@ def test_every_card_shows_the_tables():
         assert f"| `{label}` test |" in section
 
 
+@pytest.mark.slow
 def test_every_metric_without_a_table_says_why_on_its_card():
     cards = calibration.guides(calibration.ROOT / "docs")
     measured = {table["metric"] for table in TABLES.values()} | TABLES.keys()

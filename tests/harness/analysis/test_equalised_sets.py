@@ -49,6 +49,7 @@ def test_copies_of_the_same_captions_do_not_differ(name):
     assert tests.reported.difference == 0 and tests.reported.a == tests.reported.b
 
 
+@pytest.mark.slow
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     "name", ["distinct", "vocabulary", {"trm": {"distance": "rouge"}}]
@@ -86,6 +87,7 @@ def test_tests_of_subsets_are_pooled_with_the_variance_within_and_between_them()
     )
 
 
+@pytest.mark.slow
 def test_subsets_are_determined_by_the_seed():
     metric = resolve("metrics", "distinct")
     first, again, other = (

@@ -333,6 +333,7 @@ def clustered(rng, clusters=60, size=4, correlation=0.3):
     ]
 
 
+@pytest.mark.slow
 def test_exchanges_of_clusters_keep_the_size_of_the_test_where_examples_correlate():
     rng = np.random.default_rng(11)
     clusters = np.repeat(np.arange(60), 4)

@@ -75,6 +75,7 @@ def test_start_is_light(arguments, tmp_path):
     assert done.stdout
 
 
+@pytest.mark.slow
 def test_two_captions_are_scored_without_scipy_and_threads_rest(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({"1": "a dog runs", "2": "a cat sat"}))
     (tmp_path / "r.json").write_text(

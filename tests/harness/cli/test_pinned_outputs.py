@@ -173,6 +173,7 @@ def folder(tmp_path_factory):
     os.chdir(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_verb_prints_what_it_printed(name, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
@@ -281,6 +282,7 @@ def page_text(page: str) -> str:
     ) + "\n".join(blocks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [("run", "sweep"), ("graded", "pairs")], ids="-".join)
 def test_pages_are_what_they_were(runs):
     assert (

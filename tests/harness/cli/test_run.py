@@ -122,6 +122,7 @@ def test_what_a_plugin_prints_goes_to_stderr_with_json(project, capsys):
     assert "noise" in captured.err
 
 
+@pytest.mark.slow
 def test_until_stops_the_run_and_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "spec.yaml").write_text(json.dumps(write_task(tmp_path, 300)))

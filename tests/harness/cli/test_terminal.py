@@ -126,6 +126,7 @@ def test_run_and_the_verbs_that_read_it(hostile, capsys):
     check(output, f"model {SHOWN}")
 
 
+@pytest.mark.slow
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize("form", ["table", "csv", "markdown", "latex", "json"])
 def test_score_and_compare_in_every_format(hostile, capsys, form):

@@ -199,6 +199,7 @@ def test_a_key_that_no_header_can_carry(project, capsys, monkeypatch, key, place
     assert not Path("out").exists()
 
 
+@pytest.mark.slow
 def test_export_of_a_directory_with_huge_numbers(project, capsys):
     assert (
         main(

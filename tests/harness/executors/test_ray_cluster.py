@@ -30,6 +30,7 @@ from harness.run.executor import ExecutorOptions
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 from harness.executors.ray_cluster import RayCluster  # noqa: E402
 
+pytestmark = pytest.mark.slow
 SAMPLE = str(Path(harness_tasks.__file__).parent / "sample" / "captions.json")
 SPEC = {
     "task": "sample",
@@ -75,6 +76,7 @@ def run(address, output, spec=SPEC, size=5):
     return harness.api.evaluate_all(spec, output=output, options=options)[0]
 
 
+@pytest.mark.slow
 def test_two_nodes_give_the_digits_of_one_process(two_nodes, tmp_path):
     local = harness.evaluate(SPEC, output=tmp_path / "local")
     remote = run(two_nodes, tmp_path / "remote")
@@ -84,6 +86,7 @@ def test_two_nodes_give_the_digits_of_one_process(two_nodes, tmp_path):
     assert remote.samples.to_dict() == local.samples.to_dict()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_no_shard(two_nodes, tmp_path):
     local = harness.evaluate(SPEC, output=tmp_path / "local")
     stop = threading.Event()
@@ -115,6 +118,7 @@ def test_a_killed_worker_loses_no_shard(two_nodes, tmp_path):
     assert remote.samples.to_dict() == local.samples.to_dict()
 
 
+@pytest.mark.slow
 def test_actors_generate_with_local_code(two_nodes, tmp_path, monkeypatch):
     (tmp_path / "own.py").write_text(ECHO)
     (tmp_path / "registry.yaml").write_text(
@@ -170,6 +174,7 @@ def kill_all(process):
     process.wait()
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_its_head_is_one_line_and_keeps_what_is_finished(
     started, tmp_path
 ):

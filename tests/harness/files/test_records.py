@@ -74,6 +74,7 @@ def test_parquet_rows(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_parquet_of_many_more_rows_than_bytes(tmp_path, monkeypatch):
     file = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"id": pa.array(["a"] * 200_000)}), file)

@@ -104,6 +104,7 @@ def test_a_zst_file_that_was_cut_off(tmp_path):
         list(json_lines(path))
 
 
+@pytest.mark.slow
 def test_the_bound_is_on_what_was_read_and_not_on_the_file(tmp_path):
     path = tmp_path / "texts.gz"
     texts = "".join(

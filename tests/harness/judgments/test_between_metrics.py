@@ -231,6 +231,7 @@ def test_williams_needs_one_row_per_item():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statistic", "keys"),
     [

@@ -213,6 +213,7 @@ def compressed(body: bytes, encoding: str) -> bytes:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize("encoding", ["gzip", "gzip, gzip", "br", "deflate"])
 def test_a_reply_that_would_inflate_without_bound(raw, encoding):

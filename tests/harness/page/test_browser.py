@@ -71,6 +71,7 @@ def test_print_has_matrix_plots_and_provenance(report, browse, artefacts):
         view.screenshot(path=artefacts / "print.png", full_page=True)
 
 
+@pytest.mark.slow
 def test_print_before_the_charts_are_drawn_has_no_empty_headings(report, browse):
     with browse(report, **DESK) as view:
         view.emulate_media(media="print")
@@ -105,6 +106,7 @@ def rows(view) -> list[str]:
     return view.locator("table.matrix tbody tr[data-row] th .label").all_inner_texts()
 
 
+@pytest.mark.slow
 def test_the_matrix_sorts_hides_pins_and_filters(report, browse):
     with browse(report, **DESK) as view:
         order = rows(view)
@@ -134,6 +136,7 @@ def test_a_cell_says_its_interval(report, browse):
         assert "6 examples · cluster a" in view.inner_text(".hint")
 
 
+@pytest.mark.slow
 def test_examples_are_searched_sorted_and_browsed_by_keys(report, browse):
     with browse(report, **DESK) as view:
         open_tab(view, "examples")

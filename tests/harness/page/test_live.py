@@ -167,6 +167,7 @@ def test_a_part_of_a_run_has_no_page(project, capsys):
     assert "--page shows a whole run" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_page_follows_the_run_in_a_browser(watch, browse, tmp_path, violations):
     report = (
         "<!doctype html><html lang=en><link rel=icon "

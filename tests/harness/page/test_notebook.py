@@ -160,6 +160,7 @@ def test_long_tables_are_cut(captions_run, monkeypatch):
     assert f"{len(captions_run.records) - 5} more rows" in text
 
 
+@pytest.mark.slow
 def test_charts_come_by_name(captions_run, scores):
     altair = pytest.importorskip("altair")
     assert isinstance(captions_run.chart(), altair.LayerChart)

@@ -49,6 +49,7 @@ def test_the_list_has_titles_and_captions(figures):
     assert "approximate randomisation" in text
 
 
+@pytest.mark.slow
 def test_files_are_the_same_when_written_again(captions_run, figures, tmp_path):
     folder, _ = figures
     for file in write_figures([captions_run.path], tmp_path):

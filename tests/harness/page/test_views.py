@@ -136,6 +136,7 @@ def test_filters_by_expression(examples):
         assert examples.inner_text(".filter-error") == "", text
 
 
+@pytest.mark.slow
 def test_a_bad_filter_is_one_line_and_the_list_is_that_without_it(examples):
     for text, message in BAD_FILTERS.items():
         examples.fill(".filter", "length[B] = 2")

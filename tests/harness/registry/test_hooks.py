@@ -170,6 +170,7 @@ def pair(site, tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_hooks_of_entry_points_run_and_add_verbs_and_broken_ones_do_not_stop_the_run(
     install, pair, metric_code
 ):

@@ -55,6 +55,7 @@ def test_code_outside_the_folder_is_refused_and_not_imported(project, text):
     assert not (project / "PWNED").exists()
 
 
+@pytest.mark.slow
 def test_a_shell_command_does_not_run_under_validate(project):
     declare(project, 'metrics: {m: {import: "os:system"}}')
     (project / "evil.yaml").write_text(

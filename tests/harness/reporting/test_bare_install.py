@@ -67,6 +67,7 @@ def test_the_page_has_all_its_charts(bare, captions_run, tmp_path):
     } <= shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [[], ["--output", "page.html"]])
 def test_figures_are_one_line_that_names_the_extra(bare, captions_run, page):
     done = bare(

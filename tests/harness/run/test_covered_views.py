@@ -212,6 +212,7 @@ def test_views_left_out_in_part_alone_are_named_and_keep_their_kind(spec):
     assert plan.spec.notice == "Views left out in part: 'both', 'plane'."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("x", "by", "is_cut"),
     [

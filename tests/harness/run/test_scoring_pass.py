@@ -108,6 +108,7 @@ def sharded(folder, size, spec=SPEC, mode="auto"):
     )[0]
 
 
+@pytest.mark.slow
 @pytest.mark.first_case_fast
 @pytest.mark.equal_bits
 @pytest.mark.parametrize("size", [12, 6, 4, 1])
@@ -145,6 +146,7 @@ def test_a_run_may_lose_any_file(whole, tmp_path):
             shutil.rmtree(tmp_path / "copy")
 
 
+@pytest.mark.slow
 @pytest.mark.equal_bits
 def test_a_lost_shard_of_a_finished_run_is_computed_again(tmp_path):
     run = sharded(tmp_path / "r", 9)
@@ -346,6 +348,7 @@ def test_the_whole_of_no_shards_is_empty():
     assert ScoringPass.whole.fget(SimpleNamespace(shards=[(2, 5), (5, 9)])) == (2, 9)
 
 
+@pytest.mark.slow
 def test_a_metric_that_keeps_all_texts_has_the_same_digits_in_shards_and_is_read_back(
     project,
 ):

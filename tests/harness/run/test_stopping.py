@@ -707,6 +707,7 @@ def test_a_whole_run_in_the_same_directory_has_its_own_digits(spec, whole, tmp_p
     assert "stopped" not in json.loads((tmp_path / "r" / "manifest.json").read_text())
 
 
+@pytest.mark.slow
 def test_shards_and_processes_change_no_digit(spec, tmp_path):
     from harness.run.executor import ExecutorOptions
 

@@ -84,6 +84,7 @@ def stop_before_results(run: Path) -> None:
     (run / "samples.parquet").unlink()
 
 
+@pytest.mark.slow
 def test_the_command_line_goes_on_from_another_folder(tmp_path):
     project = write_project(tmp_path / "project")
     (tmp_path / "other").mkdir()

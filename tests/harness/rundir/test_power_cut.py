@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tools.soak.shim import build
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -165,6 +167,7 @@ def cut_power_at_every_call(folder: Path, task: str) -> list[list[object]]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_commit_is_carried_out_whole_or_not_at_all(tmp_path):
     """Without the fsync of any file, of the waiting folder, of its folders, or of the
     directory before or after the renames, it is torn.

@@ -305,6 +305,7 @@ def test_the_asymptotic_radius_is_that_of_the_theorem():
     assert (look.high - look.low) / 2 == pytest.approx(radius, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_false_alarms_of_the_asymptotic_sequence():
     rng = np.random.default_rng(13)
     looks = range(FIRST_LOOK, 601, 8)

@@ -126,6 +126,7 @@ def test_a_shift_of_all_prompts_is_found_and_adjusted_p_values_hold_the_others()
     assert p[2] == 0.01 and np.delete(p, 2).min() > 0.1
 
 
+@pytest.mark.slow
 def test_the_size_is_the_level_under_the_null_hypothesis():
     rejected = 0
     for run in range(400):

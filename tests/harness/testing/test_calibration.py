@@ -69,6 +69,7 @@ def test_a_wrong_interval_is_found():
     assert table.sizes[5].coverage == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_objects_of_a_corpus(monkeypatch):
     monkeypatch.setattr(calibration, "EXAMPLES", 60)
     monkeypatch.setattr(calibration, "SAMPLES", 50)

@@ -142,6 +142,7 @@ def test_a_vocabulary_of_the_references_is_noticed():
     assert found["corpus-state"].reason == "declares it: vocabulary held fixed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mmd", "energy", "sliced-wasserstein"])
 def test_metrics_of_a_vocabulary_of_the_references_have_small_p_values(name):
     metric = current().create("metrics", name, {"embedding": WordsOfReferences()})

@@ -209,6 +209,7 @@ def test_metric_of_reference_games(metric, games):
     assert passes(outcomes) >= 18
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", ["bleu", "meteor", "rouge", "cider"])
 def test_distance(distance):
     assert not failures(check_distance(distance))

@@ -10,6 +10,7 @@ from harness.testing import parametrize_with_checks
 from harness_metrics.composed.fense import Fense
 
 
+@pytest.mark.slow
 @parametrize_with_checks([Fense(embedding="bow")])
 def test_contract(check):
     check()

@@ -50,6 +50,7 @@ def test_text_vectors_equal_open_clip(weights, texts):
         Clip(weights=str(path), model="RN50").encode(["a"])
 
 
+@pytest.mark.slow
 def test_an_unknown_architecture_gets_a_hint(tmp_path):
     pytest.importorskip("open_clip")
     (tmp_path / "w.pt").write_bytes(b"")

@@ -34,6 +34,7 @@ class Letters:
         )
 
 
+@pytest.mark.slow
 @parametrize_with_checks([ObjectMatch(embedding=Letters())])
 def test_contract(check):
     check()

@@ -142,6 +142,7 @@ def test_odd_texts_align_as_in_the_reference(readable):
     assert_equal_to_reference(readable, ODD)
 
 
+@pytest.mark.slow
 def test_long_texts_align_as_in_the_reference(readable):
     rng = np.random.default_rng(3)
     texts = [" ".join(rng.choice(WORDS, size=size)) for size in (64, 65, 90)]

@@ -67,6 +67,7 @@ def by_pairs(x: str, y: str, table: dict[str, np.ndarray]) -> float:
     )
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.lists(

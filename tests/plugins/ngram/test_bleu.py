@@ -23,6 +23,7 @@ long = st.lists(st.sampled_from("ab"), min_size=60, max_size=150).map(" ".join)
 texts = st.lists(st.one_of(short, short, short, long), min_size=2, max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(texts, st.integers(1, 4))
 def test_matrices_equal_the_formula(items, n):

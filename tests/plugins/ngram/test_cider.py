@@ -26,6 +26,7 @@ texts = st.lists(st.one_of(short, short, short, long), min_size=2, max_size=6)
 SIX = [["a dog runs", "a cat", "the dog runs", "a dog"], ["x y", "y", "x", "z"]]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(texts, st.sampled_from(["d", "plain"]))
 def test_matrices_equal_the_formula(items, variant):

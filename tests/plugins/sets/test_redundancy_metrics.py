@@ -16,6 +16,7 @@ from harness.testing.sample_captions import caption_sets
 from harness_metrics.sets.redundancy_metrics import CompressionRatio, MBleu, MsJaccard
 
 
+@pytest.mark.slow
 @parametrize_with_checks([MBleu(), MBleu(n=2), CompressionRatio(), MsJaccard(n=2)])
 def test_contract(check):
     check()

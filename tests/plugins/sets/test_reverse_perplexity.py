@@ -22,6 +22,7 @@ from harness_metrics.words.keys import Vocabulary
 TEXTS = st.lists(st.lists(st.sampled_from("abcd"), max_size=5), min_size=1, max_size=5)
 
 
+@pytest.mark.slow
 @parametrize_with_checks([ReversePerplexity(), ReversePerplexity(n=1)])
 def test_contract(check):
     check()

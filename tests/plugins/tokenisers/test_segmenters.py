@@ -54,6 +54,7 @@ def test_a_missing_package_is_named_with_its_extra_before_anything_runs(
         tokens.check_tokenizer(name)
 
 
+@pytest.mark.slow
 def test_words_of_jieba_are_those_of_the_package_and_its_version_is_in_the_signature():
     jieba = pytest.importorskip("jieba")
     assert tokens.tokenize(CHINESE[:2], "zh-words") == [

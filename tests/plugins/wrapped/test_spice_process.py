@@ -167,6 +167,7 @@ def test_a_failing_or_missing_compiler_is_an_error_and_leaves_no_classes(
     assert not list((tmp_path / "cache" / "spice").iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.java
 def test_the_real_compiler_accepts_the_stand_in_engine(tmp_path):
     if not shutil.which("javac"):

@@ -467,6 +467,7 @@ def test_a_suite_without_any_file_is_an_error(tmp_path, monkeypatch):
         api.evaluate("judgments/all")
 
 
+@pytest.mark.slow
 def test_a_second_look_scores_nothing_again(judged, tmp_path, monkeypatch):
     output = tmp_path / "t"
     first = api.evaluate("judgments/thumb", output=output, **FAST)
@@ -519,6 +520,7 @@ def test_samples_hold_scores_and_people(judged, tmp_path, capsys):
     assert {row["x"] for row in rows} == {"bleu2", "bleu1"}
 
 
+@pytest.mark.slow
 def test_other_verbs_on_a_run_of_judgments(judged, tmp_path, capsys):
     folder = str(tmp_path / "r")
     run("thumb", output=tmp_path / "r")

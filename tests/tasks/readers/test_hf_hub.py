@@ -112,6 +112,7 @@ def test_the_commit_is_pinned_recorded_and_found_offline(hub, environment):
     )
 
 
+@pytest.mark.slow
 def test_names_that_the_hub_does_not_give(hub, environment):
     hub.add("owner/name", **{"train.jsonl": line("a dog")})
     hub.gated.add("owner/gated")
@@ -139,6 +140,7 @@ def test_names_that_the_hub_does_not_give(hub, environment):
     assert "owner/name: " in split and "test" in split and "train" in split
 
 
+@pytest.mark.slow
 def test_no_connection(environment):
     """One request tells that there is no connection;
     the library would repeat its own for a minute.

@@ -95,6 +95,7 @@ def test_synthetic_table():
     assert max(values(made, "text-space-qdisc(BS-2)").values()) > 1e-3
 
 
+@pytest.mark.slow
 def test_the_real_distribution_lies_on_the_frontier_of_matched_pairs_only():
     made = done("crnrr-frontiers")
     check_views(made)

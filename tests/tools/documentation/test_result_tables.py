@@ -89,5 +89,6 @@ def test_rows_that_the_command_does_not_print_are_stale(studies):
     assert row.startswith("| XE | 1.539 ")
 
 
+@pytest.mark.slow
 def test_the_pages_have_the_stored_results():
     assert result_tables.stale_pages() == []

@@ -68,6 +68,7 @@ def test_other_exceptions_are_findings(monkeypatch):
         fuzz_kernels.run_calls(b"1")
 
 
+@pytest.mark.slow
 def test_a_crash_is_a_finding(tmp_path, monkeypatch, capfd):
     """The fuzzer works in processes of its own and writes down the input of one that
     died.

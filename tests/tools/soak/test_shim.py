@@ -121,6 +121,7 @@ def test_a_stopped_process_waits_and_a_terminated_one_ends(tmp_path):
     assert strike(tmp_path, "terminate", 2)[0] == -signal.SIGTERM
 
 
+@pytest.mark.slow
 def test_writes_of_arrow_are_seen(tmp_path):
     end, calls, _ = strike(tmp_path, task="parquet")
     assert end == 0 and calls >= 2

@@ -23,6 +23,7 @@ def doubler(limit, seen):
     return work
 
 
+@pytest.mark.slow
 def test_auto_halves_and_keeps_order():
     seen: list[int] = []
     assert list(in_batches(list(range(100)), "auto", doubler(10, seen))) == [
@@ -53,6 +54,7 @@ def test_fixed_sizes_halve_too():
     assert seen == [5, 2, 2, 2, 1]
 
 
+@pytest.mark.slow
 def test_a_size_is_remembered_and_reported_once(caplog):
     batches = BatchSize("auto")
     seen = []

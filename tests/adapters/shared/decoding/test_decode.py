@@ -335,6 +335,7 @@ def test_the_message_about_bad_logits_names_the_example(strategy, value, content
         )
 
 
+@pytest.mark.slow
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     "decoding", LARGE, ids=lambda d: f"T{d.temperature}-k{d.top_k}-p{d.top_p}"

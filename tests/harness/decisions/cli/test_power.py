@@ -56,6 +56,7 @@ def test_json_marks_extrapolated_sizes_and_has_intervals(pilot, capsys):
     )
 
 
+@pytest.mark.slow
 def test_the_table_marks_extrapolated_rows(pilot, capsys):
     assert main(["power", pilot, "--candidates", "4", "--examples", "20,40"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -47,6 +47,7 @@ def call(capsys, *arguments):
     return code, capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_exit_codes_and_lines(files, capsys):
     code, streams = call(capsys, files[0], files[2])
     assert code == 1 and streams.out.startswith(
@@ -66,6 +67,7 @@ def test_exit_codes_and_lines(files, capsys):
     assert code == 0 and "equivalent within margin 1" in streams.out
 
 
+@pytest.mark.slow
 def test_several_sources_and_labels(files, capsys):
     code, streams = call(
         capsys, *files, "--draws", "99", "--label", "x", "--label", "y", "--label", "z"

@@ -56,6 +56,7 @@ def at_least(hits: list[bool]) -> bool:
     return bool(bdtr(sum(hits), len(hits), 0.95) > 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     ("n", "m", "examples"), [(4, 4, 120), (4, 4, 300), (8, 4, 60), (4, 8, 60)]

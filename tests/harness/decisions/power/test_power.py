@@ -203,6 +203,7 @@ def test_sizes_are_deterministic_and_mistakes_are_named(project):
         plan_sizes("pilot", candidates=[21])
 
 
+@pytest.mark.slow
 def test_sizes_beyond_the_pilot_are_marked_and_have_intervals(pilot):
     sizes = plan_sizes(
         pilot(20, 4, 4), candidates=[4, 12], references=[4, 8], examples=[10, 20, 60]
@@ -248,6 +249,7 @@ def test_a_pilot_that_misses_the_target_needs_one_example_more_at_least():
     assert (answer.value, answer.low, answer.high, answer.limit) == (21, 20, 21, 2000)
 
 
+@pytest.mark.slow
 def test_the_estimated_number_of_examples_has_the_power(pilot):
     hits = []
     truth = p_values(1500, 3, 3, 999, effect=0.4)
@@ -276,6 +278,7 @@ def test_the_estimated_number_of_examples_has_the_power(pilot):
     assert len(hits) - sum(hits) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize("axis", ["candidates", "references"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -333,6 +336,7 @@ def test_too_small_a_pilot_gives_no_fitted_sizes(pilot):
         plan_sizes(run, candidates=[5])
 
 
+@pytest.mark.slow
 def test_candidates_are_refused_for_a_metric_that_scores_each_candidate_alone(
     pilot,
 ):

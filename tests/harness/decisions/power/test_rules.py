@@ -45,6 +45,7 @@ def test_the_composition_of_examples():
     assert ranks_of(FLOORS).tolist() == [6, 70, 70, 252]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.05, 1e-6])
 @pytest.mark.parametrize(
     ("name", "combine"),

@@ -57,6 +57,7 @@ def test_the_page_has_sentences_and_a_list_of_pairs_only_for_several():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["same", "gate"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_of_one_verdict_fit_a_phone_and_change_their_colours(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from harness.decisions.same.power import power_against, replace_answers, share_found
 from harness.decisions.same.sources import Prompt, common_prompts
@@ -47,6 +48,7 @@ def test_power_is_that_of_a_hundred_checks_of_the_first_hundred_prompts():
     assert checked[100:] == [[3] * 100]
 
 
+@pytest.mark.slow
 def test_power_at_a_low_level_is_that_of_a_critical_value_of_all_checks():
     prompts, _ = common_prompts(make_source("a", 1), make_source("b", 2))
     foreign = power_against(

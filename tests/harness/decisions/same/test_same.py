@@ -38,6 +38,7 @@ def test_a_changed_source_is_different_and_the_words_say_why():
     assert result.accuracy.value > 0.55 and result.power is None
 
 
+@pytest.mark.slow
 def test_equal_sources_are_not_shown_to_differ_and_the_power_is_told():
     result = compare_sources(
         make_source("a", 1), make_source("b", 2), Settings(draws=99)

@@ -31,6 +31,7 @@ def test_the_mean_of_an_e_value_of_equal_sources_is_about_1():
     assert np.mean(first) == pytest.approx(1.0, abs=0.25)
 
 
+@pytest.mark.slow
 def test_equal_sources_are_seldom_stopped_and_changed_ones_soon():
     assert (
         sum(list(follow(prompts(seed), 1, SETTINGS))[-1].e >= 20 for seed in range(40))

@@ -141,6 +141,7 @@ def test_too_few_labels_have_no_interval():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("finite", [False, True])
 @pytest.mark.parametrize("design", ["simple", "weighted", "strata", "clusters"])
 def test_intervals_cover(design, finite):

@@ -80,6 +80,7 @@ def test_json(faulty, capsys):
     )
 
 
+@pytest.mark.slow
 def test_names_of_every_kind_that_has_them(project, capsys):
     assert main(["check", "length"]) == 1
     shown = capsys.readouterr().out
@@ -165,6 +166,7 @@ def test_all_builtins_pass(capsys):
     assert "bleu (metrics)" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_calibrate_prints_a_table_or_the_file(faulty, capsys, monkeypatch):
     from harness.testing import calibration
 
