@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.contracts import Parameters
+from harness.contracts import Parameters, Reading
 from harness.errors import HarnessError
 from harness.files.generated.cleaning import check_clean
 from harness.registry import current
@@ -20,6 +20,7 @@ from harness.run.metric_plan import (
 )
 from harness.run.output_notes import log_notes, notes_of_sets
 from harness.run.progress import in_notebook
+from harness.run.readings import readings_of_manifest
 from harness.run.text_scores import (
     SAMPLES,
     BoundMetric,
@@ -384,6 +385,7 @@ def score(
         events=events,
         clean=clean,
     )
+    readings: list[Reading] = []
     sets = sets_of(
         candidates,
         references,
@@ -391,12 +393,15 @@ def score(
         allow_unknown=allow_unknown,
         allow_empty=allow_empty,
         options=options,
+        readings=readings,
     )
 
     with typed_by_user():
         plans_of_metrics = [_caption_plan(plan) for plan in metric_plans(names)]
     log_notes(notes_of_sets(sets, [plan.metric for plan in plans_of_metrics]))
-    return score_captions(plans_of_metrics, sets, significance, seed, bootstrap)
+    scores = score_captions(plans_of_metrics, sets, significance, seed, bootstrap)
+    scores.readings = readings_of_manifest(readings)
+    return scores
 
 
 def file_options(

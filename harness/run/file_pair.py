@@ -9,7 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from harness.contracts import Adapter, CaptionSet, Decoding, Example, ListsIds, TaskView
+from harness.contracts import (
+    Adapter,
+    CaptionSet,
+    Decoding,
+    Example,
+    ListsIds,
+    Reading,
+    TaskView,
+)
 from harness.files.columns import id_columns
 from harness.files.id_choice import choose_example_column
 from harness.files.user_path import user_path
@@ -34,9 +42,10 @@ def read_file_pair(
     *,
     allow: Sequence[str] = (),
     options: FileOptions = USUAL_OPTIONS,
+    readings: list[Reading] | None = None,
 ) -> list[CaptionSet]:
     """Return the caption sets of two files (docs/data-formats.md lists the formats);
-    ``allow`` as for :func:`score_spec`.
+    ``allow`` as for :func:`score_spec`, ``readings`` is filled with how they are read.
 
     Raises :class:`~harness.errors.InputError` for files that cannot be read and ids
     that do not match.
@@ -59,7 +68,10 @@ def read_file_pair(
     # Ids that do not match are reported before anything is said about the captions.
     prepare(model, task)
     log_notes(remark.text for remark in record_remarks(adapter))
-    note_readings(collect_readings([reader, adapter]))
+    found = collect_readings([reader, adapter])
+    note_readings(found)
+    if readings is not None:
+        readings += found
     return generate(model, task, seed=0, prepared=True).caption_sets()
 
 

@@ -56,8 +56,9 @@ class Scores(VerbResult, dict[str, MetricResult]):
     ROWS = "results"
     failed: Mapping[str, str] = {}
     comparisons: Sequence[Any] = ()
+    """Empty for one system, as are the failed examples."""
     readings: Sequence[Any] = ()
-    """Empty for one system in memory, as are the failed examples and comparisons."""
+    """How the files are read; empty for texts in memory."""
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.values())) or "<no scores>"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from harness.contracts import CaptionSet
+from harness.contracts import CaptionSet, Reading
 from harness.errors import InputError, counted
 from harness.files.captions import by_text_id, matched_ids, texts_of, texts_per_example
 from harness.files.rows import group_by_id, match_rows, rows_of, texts_of_rows
@@ -118,9 +118,12 @@ def sets_of(
     allow_unknown: bool = False,
     allow_empty: bool = False,
     options: FileOptions = USUAL_OPTIONS,
+    readings: list[Reading] | None = None,
 ) -> list[CaptionSet]:
     """Return the caption sets of two paths, two mappings id -> texts, or two lists;
-    raise :class:`InputError` for a mistake.
+    ``readings`` is filled with how files are read.
+
+    Raises :class:`InputError` for a mistake.
     """
     is_path = isinstance(references, (str, Path))
     try:
@@ -138,6 +141,7 @@ def sets_of(
                 cast("str | list[str]", references),
                 allow=allow,
                 options=options,
+                readings=readings,
             )
 
         by_id = _has_ids_as_keys(candidates), _has_ids_as_keys(references)

@@ -128,6 +128,12 @@ def score(
         first = column if isinstance(column, str) else "".join(column)
         return api.score(candidates, references, metrics, column=first, **options)
 
+    if systems is None and not isinstance(candidates, (str, Path)):
+        raise InputError(
+            "labels, by, limit, output and several columns belong to files, or to a "
+            "mapping of names of systems to captions"
+        )
+
     # imports specs and runs
     from harness.verbs.scored_systems import score_systems
 

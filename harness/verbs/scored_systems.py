@@ -188,11 +188,6 @@ def score_systems(
     chosen, left_out = default_metrics() if metrics is None else (metrics, {})
     names = [chosen] if isinstance(chosen, (str, Mapping)) else list(chosen)
     options = api.file_options(columns=columns, **file_options)
-    faults = {
-        "allow_missing": allow_missing,
-        "allow_unknown": allow_unknown,
-        "allow_empty": allow_empty,
-    }
 
     if isinstance(candidates, Mapping) and not _are_paths(candidates):
         by_label = cast("Mapping[str, object]", candidates)
@@ -200,7 +195,14 @@ def score_systems(
         base = _baseline(baseline, systems, [])
         _refuse_of_files(by, labels)
         sets = {
-            label: sets_of(captions, references, options=options, **faults)
+            label: sets_of(
+                captions,
+                references,
+                allow_missing=allow_missing,
+                allow_unknown=allow_unknown,
+                allow_empty=allow_empty,
+                options=options,
+            )
             for label, captions in by_label.items()
         }
         with typed_by_user():
@@ -239,7 +241,9 @@ def score_systems(
                 output=Path(output) if output else None,
                 mode="fresh" if fresh else "auto",
                 show=show,
-                **faults,
+                allow_missing=allow_missing,
+                allow_unknown=allow_unknown,
+                allow_empty=allow_empty,
             )
 
     remarks = [
@@ -310,20 +314,10 @@ def _are_paths(candidates: Mapping[Any, object]) -> bool:
 
 
 def _files(candidates: object) -> list[str]:
-    """Return the files of candidates; raise :class:`InputError` for captions, whose
-    options are those of files.
-    """
+    """Return the files of candidates."""
     if isinstance(candidates, (str, Path)):
         return [str(candidates)]
-    items = cast("Sequence[object]", candidates)
-    if isinstance(candidates, (list, tuple)) and all(
-        isinstance(item, (str, Path)) for item in items
-    ):
-        return [str(item) for item in items]
-    raise InputError(
-        "labels, by, limit and output belong to files, or to several systems: a "
-        "mapping of labels to captions"
-    )
+    return [str(item) for item in cast("Sequence[str | Path]", candidates)]
 
 
 def _refuse_of_files(by: Sequence[str], labels: Sequence[str]) -> None:
