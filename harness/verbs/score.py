@@ -61,7 +61,7 @@ def score(
     >>> references = [["a cat sits"], ["a dog runs"]]
     >>> one = harness.score(["a cat", "a dog runs"], references, "rouge")
     >>> round(one["rouge"].value, 3)
-    0.904
+    0.886
     >>> systems = {"old": ["a cat", "a bird"], "new": ["a cat sits", "a dog"]}
     >>> result = harness.score(systems, references, "rouge")
     >>> [(row.system_a, row.system_b) for row in result.comparisons]
