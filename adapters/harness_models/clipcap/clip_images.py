@@ -10,6 +10,7 @@ import torch
 
 from harness.contracts import Example, Failure
 from harness.errors import InputError, did_you_mean, require
+from harness.files.torchscript import is_torchscript, read_openai_clip
 from harness.registry.torchvision_guard import guard_torchvision
 from harness_models.shared.inputs.pictures import open_picture
 
@@ -64,10 +65,19 @@ class ClipImages:
         self.folder = Path(images) if images is not None else None
         self.device = torch.device(device)
 
+        is_archive = is_torchscript(self.weights)
         try:
             created = open_clip.create_model_and_transforms(
-                model, pretrained=str(self.weights), device=device, weights_only=True
+                model,
+                pretrained=None if is_archive else str(self.weights),
+                device=device,
+                weights_only=True,
             )
+            if is_archive:
+                quick_gelu = bool(open_clip.get_model_config(model).get("quick_gelu"))
+                arrays = read_openai_clip(self.weights, model, quick_gelu, names)
+                tensors = {key: torch.from_numpy(a) for key, a in arrays.items()}
+                created[0].load_state_dict(tensors)
         except (RuntimeError, ValueError, KeyError) as error:
             raise InputError(
                 f"no weights of {model} ({str(error).splitlines()[0]})",

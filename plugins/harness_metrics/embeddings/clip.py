@@ -15,14 +15,16 @@ import numpy as np
 from harness.contracts import PathParam
 from harness.errors import HarnessError, InputError, did_you_mean, require
 from harness.files.announcements import announce
+from harness.files.torchscript import (
+    CLIP_SETTINGS,
+    is_torchscript,
+    read_openai_clip,
+)
 from harness.files.user_path import user_path
 from harness_metrics.embeddings.local_model import (
     LocalModelEmbedding,
     weights_fingerprint,
 )
-
-_SETTINGS = frozenset({"input_resolution", "context_length", "vocab_size"})
-"""Settings that state dictionaries of OpenAI's models hold beside the weights."""
 
 
 class Clip(LocalModelEmbedding):
@@ -34,7 +36,7 @@ class Clip(LocalModelEmbedding):
     ----------
     weights : str
         Local file of open_clip weights: safetensors, or a state dictionary of tensors
-        alone.
+        alone, or an archive of TorchScript (:mod:`harness.files.torchscript`).
     model : str
         Name of the architecture in open_clip.
     batch_size : int
@@ -82,7 +84,7 @@ class Clip(LocalModelEmbedding):
 
         with announce(f"loading CLIP {self.model}"):
             model = open_clip.create_model(self.model, pretrained=None, device="cpu")
-            state = load_state(self.weights)
+            state = self._load_state(architectures)
         try:
             model.load_state_dict(state)
         except RuntimeError as error:
@@ -95,6 +97,16 @@ class Clip(LocalModelEmbedding):
                 where=str(self.weights),
             ) from error
         return model.eval(), open_clip.get_tokenizer(self.model)
+
+    def _load_state(self, architectures: Sequence[str]) -> dict[str, Any]:
+        """Return the tensors of the weights by name."""
+        if not is_torchscript(self.weights):
+            return load_state(self.weights)
+        torch: Any = require("torch", extra="clip", needed_by="embedding 'clip'")
+        open_clip = require("open_clip", extra="clip", needed_by="embedding 'clip'")
+        quick_gelu = bool(open_clip.get_model_config(self.model).get("quick_gelu"))
+        arrays = read_openai_clip(self.weights, self.model, quick_gelu, architectures)
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
     def loaded_with_preprocess(self) -> tuple[Any, Any]:
         """Return the model and the transform from a PIL image to its input, a float
@@ -148,4 +160,4 @@ def load_state(path: Path) -> dict[str, Any]:
 
     state = state.get("state_dict", state)
     weights = {key.removeprefix("module."): value for key, value in state.items()}
-    return {key: value for key, value in weights.items() if key not in _SETTINGS}
+    return {key: value for key, value in weights.items() if key not in CLIP_SETTINGS}

@@ -13,6 +13,7 @@ from harness.contracts import Example, Failure
 from harness.errors import InputError
 from harness.registry.torchvision_guard import guard_torchvision
 from harness_models.clipcap.clip_images import ClipImages
+from tests.support.torchscript_archives import write_archive
 
 NAME = "ViT-S-32-alt"
 
@@ -66,3 +67,27 @@ def test_weights_of_another_model_are_refused(clip_folder: Path):
     with pytest.raises(InputError, match=f"other.pt: no weights of {NAME}") as caught:
         ClipImages(model=NAME, weights=clip_folder / "other.pt")
     assert "\n" not in str(caught.value)
+
+
+def test_an_archive_of_openai_gives_the_vectors_of_its_tensors(clip_folder: Path):
+    state = torch.load(clip_folder / "clip.pt", weights_only=True)
+    archive = clip_folder / "openai.pt"
+    settings = {"context_length": torch.tensor(77), "vocab_size": torch.tensor(49408)}
+    write_archive({**state, **settings}, archive, quick_gelu=False)
+    example = [Example("a.png", ("r",), "a.png")]
+    vectors = [
+        ClipImages(model=NAME, weights=weights, images=clip_folder).encode(example)[0]
+        for weights in (clip_folder / "clip.pt", archive)
+    ]
+    similarity = torch.nn.functional.cosine_similarity(*vectors, dim=0)
+    assert similarity > 0.999, "half precision"
+
+
+def test_quickgelu_in_an_architecture_of_gelu_is_refused(clip_folder: Path):
+    write_archive({"x": torch.ones(2)}, clip_folder / "quick.pt", quick_gelu=True)
+    with pytest.raises(
+        InputError,
+        match="quick.pt: the weights are of QuickGELU, ViT-B-32 is of GELU; "
+        "model: ViT-B-32-quickgelu",
+    ):
+        ClipImages(model="ViT-B-32", weights=clip_folder / "quick.pt")

@@ -51,6 +51,25 @@ def test_text_vectors_equal_open_clip(weights, texts):
 
 
 @pytest.mark.slow
+def test_an_archive_of_openai_has_its_vectors_or_names_the_architecture(
+    weights, texts, tmp_path
+):
+    from tests.support.torchscript_archives import write_archive
+
+    path, model, _ = weights
+    archive = tmp_path / "ViT-B-32.pt"
+    write_archive(model.state_dict(), archive, quick_gelu=False)
+    expected = Clip(weights=str(path)).encode(texts)
+    vectors = Clip(weights=str(archive)).encode(texts)
+    assert (vectors * expected).sum(axis=1).min() > 0.999, "half precision"
+    write_archive(model.state_dict(), archive, quick_gelu=True)
+    with pytest.raises(InputError, match="is of GELU; model: ViT-B-32-quickgelu"):
+        Clip(weights=str(archive)).encode(texts)
+    quick = Clip(weights=str(archive), model="ViT-B-32-quickgelu")
+    assert np.abs(quick.encode(texts) - vectors).max() > 1e-3
+
+
+@pytest.mark.slow
 def test_an_unknown_architecture_gets_a_hint(tmp_path):
     pytest.importorskip("open_clip")
     (tmp_path / "w.pt").write_bytes(b"")

@@ -22,6 +22,7 @@ import torch
 from harness.errors import InputError, require
 from harness.files.announcements import announce
 from harness.files.streams import DAMAGED, readable
+from harness.files.torchscript import is_torchscript, read_torchscript
 from harness_models.shared.weights.checkpoint_config import read_config
 
 _HOLDERS = ("state_dict", "model_state_dict", "model", "net", "weights")
@@ -123,9 +124,9 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     ----------
     path
         A ``.safetensors`` file or a folder with one, a ``.npz`` of arrays, or a PyTorch
-        file (``.pt``, ``.bin``, ``.pth.tar``, ...). The settings are the other values
-        of a PyTorch file; for the other kinds they are read from ``NAME.json`` or
-        ``config.json`` beside it.
+        file (``.pt``, ``.bin``, ``.pth.tar``, ...), of TorchScript too. The settings
+        are the other values of a PyTorch file; for the other kinds they are read from
+        ``NAME.json`` or ``config.json`` beside it.
 
     Raises
     ------
@@ -155,6 +156,13 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
             return Checkpoint(
                 _strip_prefix(_read_npz(path)), _config_beside(path), path
             )
+
+        if is_torchscript(path):
+            archive = read_torchscript(path)
+            arrays = {
+                key: torch.from_numpy(array) for key, array in archive.tensors.items()
+            }
+            return Checkpoint(_strip_prefix(arrays), dict(archive.settings), path)
 
         tensors, settings = _split(_read_torch(path), path)
         return Checkpoint(tensors, settings, path)
