@@ -199,6 +199,7 @@ def test_every_package_of_the_engine_has_a_layer_and_imports_lower_ones_only():
                 )
 
 
+@pytest.mark.slow
 def test_the_core_imports_no_visitor_even_by_name():
     for name in ENGINE:
         if package(name) in (*VISITORS, "", "__main__"):
@@ -214,6 +215,7 @@ def test_the_core_imports_no_visitor_even_by_name():
         assert not (named | targets) & set(VISITORS), name
 
 
+@pytest.mark.slow
 def test_the_engine_imports_no_plugin_adapter_or_task():
     for name in ENGINE:
         targets = {
@@ -224,6 +226,7 @@ def test_the_engine_imports_no_plugin_adapter_or_task():
         assert not targets, f"{name} imports {targets}"
 
 
+@pytest.mark.slow
 def test_the_engine_names_no_component_even_as_a_string():
     names = {
         entry.name
@@ -276,6 +279,7 @@ def test_the_engine_names_no_component_even_as_a_string():
     assert not {name: found for name, found in mentions.items() if found}
 
 
+@pytest.mark.slow
 def test_plugins_and_adapters_import_contracts_not_the_engine():
     for name in MODULES:
         family = name.split(".")[0]
@@ -333,6 +337,7 @@ def test_every_package_of_the_engine_says_what_flows_in_and_out():
             assert "Out:" in doc, f"{name}: its docstring names no output"
 
 
+@pytest.mark.slow
 def test_no_two_classes_of_the_engine_have_one_name():
     """One word, one type: the glossary of CONTRIBUTING names the main ones."""
     places: dict[str, list[str]] = defaultdict(list)

@@ -271,6 +271,7 @@ def test_the_same_command_goes_on_after_a_kill(place, module, name):
     assert not [path.name for path in Path().iterdir() if path.name.endswith(".tmp")]
 
 
+@pytest.mark.slow
 def test_a_page_that_people_changed_outlives_its_results(place, caplog):
     assert main(["report", "a"]) == 0
     assert main(["rescore", "a", "-m", "bleu2"]) == 0

@@ -154,6 +154,7 @@ def test_a_spec_sends_no_other_file(folder, server, settings, capsys):
     assert server.requests == []
 
 
+@pytest.mark.slow
 @holds(
     "It can read environment variables, and secrets among them, by name or value, "
     "only where you allow them by `--allow-secret NAME`."
@@ -376,6 +377,7 @@ def chat(text: str) -> str:
     )
 
 
+@pytest.mark.slow
 @holds(
     "It cannot have a key that it repeats, as it is, in base64 or percent-encoded, "
     "stored, scored or shown: such an answer is a failure "

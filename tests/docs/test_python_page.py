@@ -7,6 +7,7 @@ import doctest
 import pytest
 
 
+@pytest.mark.slow
 def test_the_session_runs(root, tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     page = root / "docs" / "python.md"

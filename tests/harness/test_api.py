@@ -242,6 +242,7 @@ def test_overrides_and_top_level_keys(project):
     assert (plan.models[0].params, plan.spec.seed) == ({"n": 4}, 7)
 
 
+@pytest.mark.slow
 def test_finished_runs_are_compared_and_reported(project):
     spec = {
         "task": "words",

@@ -65,6 +65,7 @@ def test_exponential_is_rounded_correctly_almost_always(rng, precise):
     assert max(errors) < LARGEST_ERROR
 
 
+@pytest.mark.slow
 def test_logarithm_is_rounded_correctly_almost_always(rng, precise):
     x = np.concatenate(
         [np.exp(rng.uniform(-740, 709, 2000)), 1 + sample(rng, -0.4, 0.5) % 1e3]
@@ -88,6 +89,7 @@ def test_power_is_rounded_correctly_almost_always(rng, precise, y):
     assert max(errors) < LARGEST_ERROR
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(numbers, max_size=8), numbers)
 def test_readable_version_gives_the_same_bits(values, y):
@@ -103,6 +105,7 @@ def test_readable_version_gives_the_same_bits(values, y):
         )
 
 
+@pytest.mark.slow
 def test_readable_version_gives_the_same_bits_for_many_numbers(rng):
     x = np.concatenate(
         [sample(rng, -800, 800, 50_000), np.exp(rng.uniform(-744, 709, 50_000))]

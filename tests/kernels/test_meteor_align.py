@@ -123,6 +123,7 @@ def test_sentences_with_many_overlapping_matches(new_meteor_texts, texts):
     assert_engines_agree(new_meteor_texts, texts)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(st.text(max_size=40), SENTENCES), min_size=1, max_size=4))
 def test_arbitrary_texts(new_meteor_texts, texts):

@@ -137,6 +137,7 @@ def assert_equal(texts: list[str]) -> None:
     assert TOKENIZER.tokens_raw(texts) == tokeniser.tokens_raw(texts)
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.sampled_from(ODD), max_size=8).map("".join), max_size=3))
 @settings(deadline=None, max_examples=200)
 def test_odd_pieces(texts):

@@ -120,6 +120,7 @@ OF_CORPORA: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.equal_bits
 def test_numbers_have_their_pinned_bits():
     sets = some_sets(9, 3, 4)

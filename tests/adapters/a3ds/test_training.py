@@ -95,6 +95,7 @@ def test_a_resumed_run_gives_the_same_weights(one_hot, tmp_path, stage):
         )
 
 
+@pytest.mark.slow
 def test_the_game_trains_the_listener_and_leaves_its_word_vectors(
     one_hot, tmp_path, baseline
 ):

@@ -32,6 +32,7 @@ def clip_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_failure_takes_the_place_of_its_image(clip_folder: Path):
     images = ClipImages(model=NAME, weights=clip_folder / "clip.pt", images=clip_folder)
     names = ("broken.jpg", "a.png", "missing.png", "a.png")

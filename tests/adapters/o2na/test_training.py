@@ -23,6 +23,7 @@ def data(tmp_path_factory):
     return folder, toy_videos(folder)
 
 
+@pytest.mark.slow
 def test_a_resumed_run_equals_an_uninterrupted_one(data, tmp_path):
     recipe = O2naRecipe(**toy_recipe(data[0], epochs=2))
     train(recipe, tmp_path / "once")

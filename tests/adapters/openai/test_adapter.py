@@ -107,6 +107,7 @@ def test_temporary_errors_are_retried(server, step):
     assert len(server.requests) == 3
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_reply(server):
     server.script = [1.0]
     (item,) = generations(

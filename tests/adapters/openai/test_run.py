@@ -86,6 +86,7 @@ def test_images_of_a_column_reach_the_server(spec, server, tmp_path):
     assert len(server.requests) == 4  # answers that are there are not asked for again
 
 
+@pytest.mark.slow
 def test_answers_of_other_runs_are_not_asked_for_again(
     spec, server, tmp_path, monkeypatch
 ):

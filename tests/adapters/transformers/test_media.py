@@ -117,6 +117,7 @@ def test_the_medium_changes_the_scores(folders, name):
     assert all(np.abs(scores[0] - other).max() > 1e-4 for other in scores[1:])
 
 
+@pytest.mark.slow
 def test_the_number_and_the_choice_of_frames_reach_the_model(folders):
     uniform = build(folders, "llava_next_video").builder.build(
         of("llava_next_video")[0]

@@ -48,6 +48,7 @@ def test_greedy_equals_the_authors(golden):
     assert [h[0].tokens.tolist() for h in result] == expected["tokens"]
 
 
+@pytest.mark.slow
 def test_beam_equals_the_authors_step_by_step(golden):
     model, regions, where, folder, config = golden
     runs = json.loads((folder / "decode.json").read_text())["beam"]

@@ -282,6 +282,7 @@ def test_sizes_of_examples_that_one_system_lacks_do_not_matter(project):
     assert (row.n, row.better) == (2, "=")
 
 
+@pytest.mark.slow
 def test_systems_of_other_set_sizes_are_compared_on_equal_subsets(project):
     harness.evaluate(
         {**SPEC, "metrics": ["distinct", {"trm": {"distance": "rouge"}}]}, output="r"

@@ -54,6 +54,7 @@ def test_all_pairs_of_a_run_with_clusters(run, capsys):
         assert text.count(note) == 1, "the tables share their notes"
 
 
+@pytest.mark.slow
 def test_many_pairs_are_printed_on_request(project, capsys):
     models = [{"echo": {"n": n, "label": f"m{n}"}} for n in range(1, 7)]
     harness.evaluate({**SPEC, "models": models}, output="r")

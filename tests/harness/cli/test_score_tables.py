@@ -44,6 +44,7 @@ def rows_of(text):
     return list(csv.DictReader(io.StringIO(text)))
 
 
+@pytest.mark.slow
 def test_wide_is_systems_by_metrics_in_every_format(score):
     code, out, error = score("--wide", "--format", "csv")
     assert (code, error) == (0, "")
@@ -97,6 +98,7 @@ def test_wide_of_one_system_has_nothing_in_bold(tmp_path, score, capsys):
     assert "**" not in out
 
 
+@pytest.mark.slow
 def test_percent_says_what_is_times_100(score):
     plain, scaled = (
         rows_of(score("--wide", "--format", "csv", *options)[1])
@@ -119,6 +121,7 @@ def test_percent_says_what_is_times_100(score):
     assert first == second
 
 
+@pytest.mark.slow
 def test_by_gives_values_and_tests_of_slices(score):
     code, out, error = score("--by", "domain")
     assert (code, error) == (0, "")

@@ -37,6 +37,7 @@ def test_every_object_comes_back_from_the_stored_arrays(items):
     assert is_defined(objects).tolist() == [item is not None for item in items]
 
 
+@pytest.mark.slow
 @given(corpora, st.data())
 def test_shards_join_and_examples_are_chosen_as_in_a_list(items, data):
     cut = data.draw(st.integers(0, len(items)))

@@ -117,6 +117,7 @@ def test_the_bound_is_on_what_was_read_and_not_on_the_file(tmp_path):
         assert file.read() == texts
 
 
+@pytest.mark.slow
 def test_a_small_file_may_have_any_ratio(tmp_path):
     path = tmp_path / "blank.gz"
     path.write_bytes(gzip.compress(b"\n" * (1 << 20)))

@@ -254,6 +254,7 @@ def test_sections_of_plugins_are_shown(finished, monkeypatch):
     assert "<h3>Mine &amp; yours</h3><em>by a plugin</em>" in text
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_is_one_line(finished, monkeypatch, capsys):
     def refuse(path, data, *, overwrite):
         raise PermissionError(13, "Permission denied")
@@ -308,6 +309,7 @@ def test_a_run_without_results_says_so(finished, project):
     assert "The run has no results." in text and "nothing to plot" in text
 
 
+@pytest.mark.slow
 def test_set_sizes_divide_the_matrix(project, spec):
     code = (project / "mine_parts.py").read_text()
     (project / "mine_parts.py").write_text(

@@ -171,6 +171,7 @@ def test_a_spec_runs_no_code_that_the_user_has_not_allowed(keyed, capsys, monkey
     assert api.plans("s.yaml")
 
 
+@pytest.mark.slow
 def test_the_spec_in_a_run_directory_has_no_more_rights_than_a_file(
     keyed, capsys, monkeypatch
 ):

@@ -150,6 +150,7 @@ def run(project):
     return "r"
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_texts_escaped(run):
     text = page.write([run]).read_text()
     assert "<script>alert" not in text
@@ -198,6 +199,7 @@ def test_the_command_writes_the_files(run, tmp_path, capsys):
     assert "01-beside-each-other.md" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_view_without_a_title_is_called_by_what_it_shows(project, capsys):
     from harness.cli.main import main
 

@@ -298,6 +298,7 @@ def test_unknown_names_are_refused(monkeypatch):
         table(samples(), monkeypatch, y="uppp")
 
 
+@pytest.mark.slow
 def test_a_run_shows_them_in_the_terminal_on_the_page_and_as_files(project, capsys):
     import yaml
 

@@ -205,6 +205,7 @@ def test_references_by_position_are_noted_for_the_first_ones_alone(spec, tmp_pat
     assert "the first 3 are no random subset" in note
 
 
+@pytest.mark.slow
 def test_runs_of_other_subsets_are_not_compared(spec):
     for name, values in (
         ("r", {}),

@@ -123,6 +123,7 @@ def test_the_number_of_shards_changes_no_digit(whole, tmp_path, size):
         assert same_rows(mine, other)
 
 
+@pytest.mark.slow
 def test_a_run_without_a_directory_is_the_same(whole):
     run = harness.evaluate(SPEC)
     assert repr(numbers(run)) == repr(numbers(whole))

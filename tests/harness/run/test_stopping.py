@@ -203,6 +203,7 @@ def test_a_condition_that_the_data_do_not_decide_ends_with_them(spec, whole):
     )
 
 
+@pytest.mark.slow
 def test_a_false_claim_is_refuted(spec):
     assert (
         stopped(until(spec, "rouge: bad > good"))["conditions"][0]["verdict"]
@@ -214,6 +215,7 @@ def test_a_false_claim_is_refuted(spec):
     )
 
 
+@pytest.mark.slow
 def test_several_conditions_share_the_level(spec):
     state = stopped(until(spec, "rouge: good > bad", "cider: good > bad"))
     assert state["level"] == 0.025
@@ -225,6 +227,7 @@ def test_several_conditions_share_the_level(spec):
     assert shared["high"] - shared["low"] > first["high"] - first["low"]
 
 
+@pytest.mark.slow
 def test_a_precision_is_reached_for_every_system(spec):
     state = stopped(until(spec, "ROUGE-L ± 0.12"))
     (condition,) = state["conditions"]
@@ -247,6 +250,7 @@ def test_a_precision_is_reached_for_every_system(spec):
         )
 
 
+@pytest.mark.slow
 def test_a_size_that_few_examples_have_grows_with_the_others(tmp_path):
     """One example of 60 has five references,
     so that most batches of 10 have at most three.
@@ -666,6 +670,7 @@ def test_what_cannot_grow_is_refused(spec):
         until(spec, "rouge: good > bad", references=[1, 3])
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_opened_and_another_condition_is_another_run(spec, tmp_path):
     first = until(spec, "rouge: good > bad", output=tmp_path / "r")
     again = until(spec, "rouge: good > bad", output=tmp_path / "r")
@@ -699,6 +704,7 @@ def test_extend_refuses_other_data_and_another_seed(spec, tmp_path):
     assert (tmp_path / "r" / "manifest.json").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_whole_run_in_the_same_directory_has_its_own_digits(spec, whole, tmp_path):
     until(spec, "rouge: good > bad", output=tmp_path / "r")
     harness.evaluate(spec, output=tmp_path / "r", mode="extend")

@@ -187,6 +187,7 @@ def test_a_file_that_is_written_has_its_old_or_its_new_content(tmp_path):
     assert set(contents) == {"old", "new"}
 
 
+@pytest.mark.slow
 def test_answers_are_on_the_disk_when_their_file_is_closed(tmp_path):
     """Those that were paid for, in a file that was there before and in a new one."""
     assert cut_power_at_every_call(tmp_path, "answer")[-1] == [

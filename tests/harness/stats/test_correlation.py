@@ -156,6 +156,7 @@ def by_hand(human, metric, weights, draws, seed):
     return 1 - total / pairs
 
 
+@pytest.mark.slow
 def test_soft_pairwise_accuracy():
     rng = np.random.default_rng(5)
     human = rng.normal(size=(4, 30)) + np.arange(4)[:, None] * 0.4

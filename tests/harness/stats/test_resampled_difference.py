@@ -101,6 +101,7 @@ def test_equal_systems_have_p_one():
     )
 
 
+@pytest.mark.slow
 def test_both_tests_hold_their_size_under_the_null_hypothesis():
     rng = np.random.default_rng(3)
     rejected = np.zeros(2)

@@ -163,6 +163,7 @@ def test_values_are_standardised_over_relabelings_and_constant_ones_are_0():
     assert deviations == pytest.approx([(2 / 3) ** 0.5, 0, 0])
 
 
+@pytest.mark.slow
 def test_the_size_of_a_sum_of_scores_is_the_level():
     rejected = 0
     for run in range(400):

@@ -161,7 +161,24 @@ EXPECTED_FAILURES = {
     },
     "qdisc": {"example-order": NOISE, "reference-order": NOISE},
 }
-SLOW = ("ter", {"self-bleu": {"conditional": True}}, {"self-bleu": {"negative": True}})
+SLOW = (
+    "ter",
+    "self-bleu",
+    {"self-bleu": {"conditional": True}},
+    {"self-bleu": {"negative": True}},
+    {"best": {"metric": "bleu"}},
+    {"sliced-wasserstein": {"embedding": "bow"}},
+    "distinct",
+    "cr",
+    {"cr": {"conditional": True}},
+    {"nrr": {"form": "unbiased"}},
+    "nrr",
+    "cnd",
+    "qdisc",
+    "vocabulary",
+    "corpus-bleu",
+    {"mauve-example": {"embedding": "bow"}},
+)
 
 
 def name_of(component):

@@ -48,6 +48,7 @@ def choice(text: str | None, finish: str = "stop", **message: Any) -> dict[str, 
     }
 
 
+@pytest.mark.slow
 def test_one_of_ten_requests_fails_and_all_have_replies(server):
     counter = itertools.count()
     lock = threading.Lock()
@@ -71,6 +72,7 @@ def test_one_of_ten_requests_fails_and_all_have_replies(server):
     assert len(server.requests) > 100
 
 
+@pytest.mark.slow
 def test_at_most_sixteen_requests_at_once_by_default(server):
     server.answer = lambda body: choice("x")
     server.pause = 0.02

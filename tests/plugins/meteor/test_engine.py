@@ -122,6 +122,7 @@ def assert_equal_to_reference(readable, texts):
     assert square.ravel().tolist() == [segment_score(row) for row in expected]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(sentence, min_size=1, max_size=4))
 @example(["a the a the a the a dog", "the a dog a the a the a the"])
@@ -132,6 +133,7 @@ def test_sentences_with_many_overlapping_matches_align_as_in_the_reference(
     assert_equal_to_reference(readable, texts)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.one_of(anything, sentence), min_size=1, max_size=4))
 def test_arbitrary_texts_align_as_in_the_reference(readable, texts):

@@ -16,6 +16,7 @@ from harness.cli.main import main
 from harness_metrics.ngram.df_table import read
 
 
+@pytest.mark.slow
 def test_a_table_from_the_references_gives_the_same_cider(tmp_path):
     references = {
         "1": ["a dog runs on the grass", "the dog runs"],

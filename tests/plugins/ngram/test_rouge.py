@@ -21,6 +21,7 @@ short = st.lists(
 long = st.lists(st.sampled_from("ab"), min_size=60, max_size=150).map(" ".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.one_of(short, short, short, long), min_size=2, max_size=6))
 def test_matrices_equal_the_formula(items):

@@ -128,6 +128,7 @@ def test_all_functions_equal_the_loop(dataset):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.equal_bits
 @given(datasets, st.randoms(use_true_random=False))
 def test_values_do_not_depend_on_other_names_and_the_order_of_images(dataset, random):

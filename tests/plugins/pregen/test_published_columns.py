@@ -77,6 +77,7 @@ def worst(data, published, system, largest, column, metric):
     )
 
 
+@pytest.mark.slow
 def test_cider_of_one_model(data, published):
     assert (
         worst(data, published, "init_1", 2, "CIDEr", "cider:tokenizer=none") < TOLERANCE

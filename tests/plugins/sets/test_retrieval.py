@@ -49,6 +49,7 @@ def test_blocks_do_not_change_the_ranks(monkeypatch):
     assert ranks_of(queries, targets, own).tolist() == expected.tolist()
 
 
+@pytest.mark.slow
 def test_reciprocal_ranks_and_recall_by_hand():
     """The second candidate of the last example finds its own; the first one finds the
     first example, and ties with the second.

@@ -34,6 +34,7 @@ ODD = [
 needs_java = pytest.mark.skipif(java.find_java() is None, reason="no Java runtime")
 
 
+@pytest.mark.slow
 @pytest.mark.java
 @needs_java
 def test_odd_captions_are_the_same_in_both_engines():
@@ -41,6 +42,7 @@ def test_odd_captions_are_the_same_in_both_engines():
     assert java_ptb.tokens_raw(ODD) == ptb.tokens_raw(ODD)
 
 
+@pytest.mark.slow
 @pytest.mark.java
 @needs_java
 def test_real_captions_are_the_same_in_both_engines(golden):

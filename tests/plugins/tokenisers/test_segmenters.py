@@ -67,6 +67,7 @@ def test_words_of_jieba_are_those_of_the_package_and_its_version_is_in_the_signa
     assert tokens.signed("zh-words") == f"zh-words-jieba-{jieba.__version__}"
 
 
+@pytest.mark.slow
 def test_words_added_to_the_packages_own_dictionary_change_nothing():
     jieba = pytest.importorskip("jieba")
     before = tokens.tokenize(["骑自行车"], "zh-words")

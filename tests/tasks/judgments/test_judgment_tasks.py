@@ -106,6 +106,7 @@ def test_a_task_runs_on_a_file_of_its_form(name, judged):
     assert_pinned(f"judgments/{name}.txt", as_text(rows))
 
 
+@pytest.mark.slow
 def test_sets_without_references(judged, tmp_path, capsys):
     assert (
         main(["run", "judgments/reference-free", "--output", str(tmp_path / "r")]) == 0

@@ -41,6 +41,7 @@ def test_a_page_has_the_parameters_of_the_component(kind, guide):
         ), entry.name
 
 
+@pytest.mark.slow
 def test_the_page_of_a_task_has_its_spec(guide):
     for entry in built_in("tasks"):
         text = page(entry, guide["tasks", entry.name])

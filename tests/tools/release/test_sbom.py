@@ -34,6 +34,7 @@ def test_licences(values, classifiers, expected):
     assert licence(values, classifiers) == expected
 
 
+@pytest.mark.slow
 def test_the_distributions_of_an_environment_are_listed_once():
     rows = rows_of(Path(sys.executable))
     names = [row.name for row in rows]

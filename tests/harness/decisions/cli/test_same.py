@@ -117,6 +117,7 @@ def test_nights_spend_the_level(files, capsys):
     )
 
 
+@pytest.mark.slow
 def test_refusals_in_place_of_all_answers_are_found_on_every_night(
     files, tmp_path, capsys
 ):

@@ -53,6 +53,7 @@ def plots(tmp_path, **options):
     return write_plots(item, TABLE, tmp_path / "plots", by="set", **options)
 
 
+@pytest.mark.slow
 def test_files_are_png_and_svg(tmp_path):
     pytest.importorskip("vl_convert")
     files = plots(tmp_path, baseline="b")

@@ -181,6 +181,7 @@ def test_the_seed_of_the_random_orders_is_0_by_default(pilot):
     assert default == zero != one
 
 
+@pytest.mark.slow
 def test_sizes_are_deterministic_and_mistakes_are_named(project):
     harness.evaluate(SPEC, output="pilot")
     options = {
@@ -319,6 +320,7 @@ def test_the_harmonic_mean_cannot_reach_a_level_below_the_floor(pilot):
     assert row.needed is not None
 
 
+@pytest.mark.slow
 def test_too_small_a_pilot_gives_no_fitted_sizes(pilot):
     run = pilot(20, 1, 2)
     (row,) = power.study_pilot(run, target_p=0.002).needed

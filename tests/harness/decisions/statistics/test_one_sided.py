@@ -90,6 +90,7 @@ def test_many_values_without_skewness_have_nearly_students_t():
     )
 
 
+@pytest.mark.slow
 def test_the_level_holds_on_both_sides_for_skewed_values():
     rng = np.random.default_rng(2)
     draws = np.where(rng.random((2000, 400)) < 0.05, 0.95, -0.05) + 0.01 * rng.normal(

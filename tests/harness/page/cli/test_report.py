@@ -41,6 +41,7 @@ def test_a_run_without_views_has_its_main_table(project, capsys):
     assert "length" in (project / "tables" / "results.tex").read_text()
 
 
+@pytest.mark.slow
 def test_figures_come_with_the_tables(run, capsys):
     views = [{"plot": "line", "x": "decoding.candidates", "y": "length", "by": "model"}]
     harness.evaluate(

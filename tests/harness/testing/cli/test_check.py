@@ -202,6 +202,7 @@ def test_calibrate_takes_one_metric(project, capsys):
     )
 
 
+@pytest.mark.slow
 def test_a_path_checks_what_its_manifest_or_file_declares(
     tmp_path, monkeypatch, capsys
 ):
