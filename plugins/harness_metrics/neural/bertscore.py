@@ -50,6 +50,8 @@ LAYERS = {
 """Name of a model -> layer that correlates best with people, as bert-score has it (the
 table ``model2layers`` of version 0.3.12).
 """
+PLAIN_ENCODERS = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
+"""Kinds of models whose layers read the states of the one before alone."""
 _FILES = (
     "config.json",
     "model.safetensors",
@@ -245,6 +247,8 @@ class TokenEncoder(LoadsModel):
                 f"{self.needed_by}: layer is {self.layer}; "
                 f"the model has layers 0 to {layers}"
             )
+        if self.layer is not None:
+            _leave_out_later_layers(model, self.layer)
         return tokenizer, model
 
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
@@ -300,6 +304,15 @@ class TokenEncoder(LoadsModel):
             return_special_tokens_mask=True,
             **options,
         )
+
+
+def _leave_out_later_layers(model: Any, layer: int) -> None:
+    """Remove the layers behind one whose states are read; those of other kinds of
+    models, which may normalise the states of their last layer, stay.
+    """
+    if model.config.model_type in PLAIN_ENCODERS:
+        model.encoder.layer = model.encoder.layer[:layer]
+        model.config.num_hidden_layers = layer
 
 
 def _positions(model: Any) -> int:

@@ -11,7 +11,12 @@ import harness
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
 from harness.run.features import FeatureCache
-from harness_metrics.neural.bertscore import BertScore, Tokens, precisions
+from harness_metrics.neural.bertscore import (
+    BertScore,
+    TokenEncoder,
+    Tokens,
+    precisions,
+)
 
 CANDIDATES = ["a dog runs on the grass", "two cats", "a man"]
 REFERENCES = ["the dog is running", "two cats sleep on a mat", "a woman"]
@@ -62,6 +67,23 @@ def test_equals_the_library(model, layer):
             [[text] for text in CANDIDATES], [[text] for text in REFERENCES]
         ).per_example
         assert scores == pytest.approx(values, abs=1e-5)
+
+
+def test_layers_behind_the_one_that_is_read_are_left_out(model):
+    import torch
+    import transformers
+
+    encoder = TokenEncoder(str(model), 1, 8, "the test")
+    tokens = encoder.encode(CANDIDATES)
+    tokenizer, cut = encoder._loaded_model
+    assert len(cut.encoder.layer) == 1
+    whole = transformers.AutoModel.from_pretrained(str(model)).eval()
+    for text, found in zip(CANDIDATES, tokens):
+        batch = tokenizer([text], return_tensors="pt")
+        with torch.inference_mode():
+            states = whole(**batch, output_hidden_states=True).hidden_states[1][0]
+        expected = torch.nn.functional.normalize(states, dim=-1).numpy()
+        assert found.vectors == pytest.approx(expected, abs=1e-6)
 
 
 def by_pairs(candidate, reference):
