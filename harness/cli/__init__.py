@@ -1,5 +1,5 @@
 """The command line.
 
-In: arguments. Out: one call of :mod:`harness.api` per verb,
-and one rendering of its result.
+In: arguments. Out: one call of the function of the verb, and one rendering of its
+result (:class:`harness.contracts.VerbResult`).
 """
