@@ -172,7 +172,7 @@ def _systems(
         return None
     values = list(by_label.values())
     if isinstance(references, (str, Path)):
-        is_labelled = all(isinstance(value, (str, Path)) for value in values)
+        is_labelled = all(map(_names_file, values))
     elif isinstance(references, Mapping):
         of_examples = cast("Mapping[object, object]", references)
         is_labelled = all(_is_system(value, of_examples) for value in values)
@@ -195,21 +195,27 @@ def _is_system(value: object, references: Mapping[object, object]) -> bool:
     return any(key in references for key in cast("Mapping[object, object]", value))
 
 
-def _are_files(items: Sequence[object], references: object) -> bool:
+def _are_files(items: Sequence[Any], references: object) -> bool:
     """Return True for a list of files, unlike one of texts; raise :class:`InputError`
     where both can be meant.
     """
     if not items or not all(isinstance(item, (str, Path)) for item in items):
         return False
-    if isinstance(references, (str, Path)):
-        return True
-    exist = [os.path.isfile(cast("str | Path", item)) for item in items]
-    named = [Path(str(item)).suffix in SUFFIXES for item in items]
-    if any(isinstance(item, Path) for item in items) or all(exist):
-        return True
-    if all(named):
+    are_named = all(map(_names_file, items))
+    if isinstance(references, (str, Path)) or not are_named:
+        return are_named
+    if not any(isinstance(item, Path) or os.path.isfile(item) for item in items):
         raise InputError(
             f"the candidates are names of files, such as {str(items[0])!r}, and no "
             "such file is there; texts that end so are given as lists of one text"
         )
-    return False
+    return True
+
+
+def _names_file(value: object) -> bool:
+    """Return True for a path, the name of a file that is there, or one that ends as a
+    file of captions does.
+    """
+    if isinstance(value, str):
+        return os.path.exists(value) or Path(value).suffix in SUFFIXES
+    return isinstance(value, Path)

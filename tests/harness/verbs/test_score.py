@@ -109,6 +109,12 @@ def test_a_mistake_is_one_line(candidates, options, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("candidates", [OLD, list(OLD.values()), {}])
+def test_texts_and_a_file_are_refused(files, candidates):
+    with pytest.raises(InputError, match="both paths, both mappings or both lists"):
+        harness.score(candidates, "r.json", "rouge")
+
+
 def test_an_unknown_baseline_names_the_systems():
     with pytest.raises(UnknownName, match="baseline is 'ne'; did you mean 'new'?"):
         harness.score({"old": OLD, "new": NEW}, PEOPLE, "rouge", baseline="ne")
