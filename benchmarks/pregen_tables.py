@@ -14,7 +14,8 @@ from typing import Any
 from benchmarks.pregen_choice import choices
 from harness import api
 from harness.decisions.correlate.column_table import from_records
-from harness.decisions.correlate.correlate import Study, choose, study
+from harness.decisions.correlate.correlate import choose, study
+from harness.decisions.correlate.study import Study
 from harness.run.finished import Run
 
 Table = dict[str, Any]

@@ -1,5 +1,5 @@
-"""What the function of a verb returns, such as :func:`harness.gate`: an object that
-prints as the verb does, has the fields of its JSON, and gives its rows as a table.
+"""Results of verbs, such as that of :func:`harness.gate`: objects that print as the
+verb does, have the fields of its JSON, and give their rows as a table.
 """
 
 from __future__ import annotations

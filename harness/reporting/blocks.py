@@ -1,4 +1,4 @@
-"""What verbs print: tables and lines of text."""
+"""Tables and lines of text on stdout or on a console, as verbs print them."""
 
 from __future__ import annotations
 

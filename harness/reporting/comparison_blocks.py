@@ -1,5 +1,5 @@
-"""What ``harness compare`` prints: rankings, comparisons, and the examples on which two
-systems differ most.
+"""Rankings, comparisons, and the examples on which two systems differ most, as
+``harness compare`` prints them.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class ScoredSystems(VerbResult, dict[str, Mapping[str, ResultRecord]]):
 
     @property
     def readings(self) -> Any:
-        """How the files are read."""
+        """Readings of the files."""
         return self.run.provenance.readings
 
     @property
@@ -189,6 +189,11 @@ def score_systems(
     names = [chosen] if isinstance(chosen, (str, Mapping)) else list(chosen)
     options = api.file_options(columns=columns, **file_options)
 
+    of_run: dict[str, Any] = {
+        "output": Path(output) if output else None,
+        "mode": "fresh" if fresh else "auto",
+        "show": show,
+    }
     if isinstance(candidates, Mapping) and not _are_paths(candidates):
         by_label = cast("Mapping[str, object]", candidates)
         systems = list(by_label)
@@ -206,18 +211,11 @@ def score_systems(
             for label, captions in by_label.items()
         }
         with typed_by_user():
-            plan = plan_in_memory(
-                sets,
-                metric_plans(names),
-                _settings(p_value, seed, bootstrap, limit),
-            )
+            settings = _settings(p_value, seed, bootstrap, limit)
+            plan = plan_in_memory(sets, metric_plans(names), settings)
+        # stdout has the table alone, whatever a plugin prints
         with redirect_stdout(sys.stderr):
-            run = execute(
-                plan,
-                output=Path(output) if output else None,
-                mode="fresh" if fresh else "auto",
-                show=show,
-            )
+            run = execute(plan, **of_run)
     else:
         if isinstance(candidates, Mapping):
             labels = labels or [str(label) for label in candidates]
@@ -225,7 +223,6 @@ def score_systems(
         files = _files(candidates)
         systems = system_labels(files, options.names, labels)
         base = _baseline(baseline, systems, files)
-        # stdout has the table alone, whatever a plugin prints
         with redirect_stdout(sys.stderr):
             run = _score_files(
                 files,
@@ -236,36 +233,27 @@ def score_systems(
                 seed=seed,
                 bootstrap=bootstrap,
                 limit=limit,
-                options=options,
-                slices=by,
-                output=Path(output) if output else None,
-                mode="fresh" if fresh else "auto",
-                show=show,
                 allow_missing=allow_missing,
                 allow_unknown=allow_unknown,
                 allow_empty=allow_empty,
+                options=options,
+                slices=by,
+                **of_run,
             )
 
-    remarks = [
-        f"{name} is left out: {reason.partition('; ')[0]}"
-        for name, reason in left_out.items()
-    ]
-    remarks += [
-        f"{system} and {earlier} hold the same captions: their differences are 0"
-        for system, earlier in _equal_systems(run)
-    ]
+    remarks = _remarks(run, left_out)
     rows: Sequence[Comparison] = ()
     in_slices: Sequence[Comparison] = ()
     if compares and len(systems) > 1:
-        settings = {"baseline": base, "draws": draws, "seed": seed, "show": show}
+        tests = {"baseline": base, "draws": draws, "seed": seed, "show": show}
         try:
-            rows = paired.compare(run, equalise=equalise, **settings)
+            rows = paired.compare(run, equalise=equalise, **tests)
         except HarnessError as error:
             # no example in common: the values are there all the same
             reason = str(error).replace(f" ({run.name})", "")
             remarks.append(f"no comparisons: {reason}")
         if rows and by:
-            in_slices = compare_slices(run, by, **settings)
+            in_slices = compare_slices(run, by, **tests)
     return ScoredSystems(
         run,
         comparisons=rows,
@@ -275,6 +263,20 @@ def score_systems(
         draws=draws,
         remarks=remarks,
     )
+
+
+def _remarks(run: Run, left_out: Mapping[str, str]) -> list[str]:
+    """Return lines on the metrics that are left out, and on systems with the same
+    captions.
+    """
+    remarks = [
+        f"{name} is left out: {reason.partition('; ')[0]}"
+        for name, reason in left_out.items()
+    ]
+    return remarks + [
+        f"{system} and {earlier} hold the same captions: their differences are 0"
+        for system, earlier in _equal_systems(run)
+    ]
 
 
 def _score_files(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Validation(VerbResult):
-    """What a valid spec runs."""
+    """Runs of a valid spec."""
 
     ROWS = "runs"
 

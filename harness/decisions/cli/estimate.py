@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the estimates."""
-    from harness.decisions.estimate import HumanScores
+    from harness.decisions.human_scores import HumanScores
     from harness.reporting.formats import print_as
 
     bounds = _parse_bounds(args.bounds) if args.bounds is not None else None

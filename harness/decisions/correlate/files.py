@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.contracts.parameters import Values
 from harness.decisions.correlate.column_table import ColumnTable
-from harness.decisions.correlate.correlate import ALL, Study
+from harness.decisions.correlate.study import ALL, Study
 from harness.errors import InputError, UnknownName, did_you_mean
 from harness.files.outputs import write_output, write_outputs
 from harness.page.charts import axes, vega

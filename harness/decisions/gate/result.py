@@ -104,8 +104,8 @@ class GateResult(VerbResult):
 
     @property
     def counts_as(self) -> str:
-        """What the verdict counts as, for the end of its line; empty where it is
-        itself.
+        """End of the line of an undecided verdict that counts as another one; empty for
+        others.
         """
         if self.verdict == "undecided" and self.undecided != "stop":
             return f" (counts as {self.undecided})"
