@@ -7,7 +7,7 @@ from caption_vocabulary.counts import words_of
 
 
 @harness.metric_function
-def word_share(candidates: list[str], references: list[str], words: str = "") -> float:
+def word_share(candidates: list[str], words: str = "") -> float:
     """Return the share of the candidates with one of the words, which blanks
     separate.
     """
