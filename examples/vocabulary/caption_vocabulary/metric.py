@@ -12,6 +12,5 @@ def word_share(candidates: list[str], words: str = "") -> float:
     separate.
     """
     known = set(words.lower().split())
-    return sum(bool(known & set(words_of([text]))) for text in candidates) / len(
-        candidates
-    )
+    found = [bool(known & set(words_of([text]))) for text in candidates]
+    return sum(found) / len(found)
