@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness compare``."""
-    from harness.reporting.comparison_blocks import MAX_PAIRS
-
     parser.add_argument("run_a", help="a run directory, or RUN::MODEL")
     parser.add_argument("run_b", nargs="?", help="another run directory, or RUN::MODEL")
 
@@ -99,8 +97,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     add_count(parser, "--draws", "random draws of each test (%(default)s)", 10_000)
     add_count(parser, "--seed", "seed of the random draws", 0)
+    _add_output(parser)
 
-    # output
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    """Add the options of what is printed."""
+    from harness.reporting.comparison_blocks import MAX_PAIRS
+
     add_flag(
         parser,
         "--pairs",

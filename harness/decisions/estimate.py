@@ -314,17 +314,8 @@ def label_plan(
     bounds = np.unique(np.quantile(values, shares, method="higher"))
     stratum = np.searchsorted(bounds, values, side="right") - 1
 
-    # Rounded sums, so that the counts of the strata have the budget as their sum.
     sizes = np.bincount(stratum)
-    ends = np.rint(np.cumsum(sizes) * budget / len(values)).astype(int)
-    counts = np.diff(ends, prepend=0)
-    if budget > len(values) or counts.min() < 2:
-        raise HarnessError(
-            f"budget is {budget}; expected {2 * len(sizes)}, two for each stratum, "
-            f"to {len(values)}, all examples",
-            parameter="budget",
-        )
-
+    counts = _share_budget(budget, sizes)
     rng = np.random.default_rng([seed, len(values)])
     drawn = np.concatenate(
         [
@@ -348,6 +339,23 @@ def label_plan(
                 }
             )
     return LabelPlan(rows)
+
+
+def _share_budget(budget: int, sizes: np.ndarray) -> np.ndarray:
+    """Return the number of examples to label in each stratum, by the sizes of these,
+    shape (K,); raise :class:`HarnessError` for a budget that is too small or too large.
+    """
+    # Rounded sums, so that the counts of the strata have the budget as their sum.
+    total = int(sizes.sum())
+    ends = np.rint(np.cumsum(sizes) * budget / total).astype(int)
+    counts = np.diff(ends, prepend=0)
+    if budget > total or counts.min() < 2:
+        raise HarnessError(
+            f"budget is {budget}; expected {2 * len(sizes)}, two for each stratum, "
+            f"to {total}, all examples",
+            parameter="budget",
+        )
+    return counts
 
 
 def _predictors(side: ComparedRun, names: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 from harness.analysis import compare as paired
 from harness.analysis.comparisons import Comparisons
-from harness.analysis.differing_examples import DifferingExample, differing_most
+from harness.analysis.differing_examples import differing_most
 from harness.analysis.identical import Identity, compare_identical
 from harness.analysis.pairs import ComparedRun, Pair, open_sides, pairs, pairs_against
 from harness.analysis.rankings import rankings
@@ -67,14 +67,11 @@ def compare(
     seed: int = 0,
     show: bool = False,
 ) -> Comparisons | Identity:
-    """Return paired comparisons of the systems of one run or of two, one row per pair
-    and metric.
+    """Return paired comparisons of the systems of one run or of two, a row per pair and
+    metric; other parameters as for :func:`harness.analysis.compare.compare`.
 
     Parameters
     ----------
-    run_a, run_b, baseline, metrics, force, equalise, anytime, lower_is_better,
-        higher_is_better, bounds, draws, seed, show
-        As for :func:`harness.analysis.compare.compare`.
     by : sequence of str
         Columns of the metadata: one run is compared within the slices that their values
         make (:func:`harness.analysis.slices.compare_slices`).
@@ -94,15 +91,16 @@ def compare(
     if identical:
         return _compare_whole(run_a, run_b)
     if by:
+        others = {
+            "a second run": run_b,
+            "equalise=True": equalise,
+            "anytime=True": anytime,
+            f"examples={examples}": examples,
+        }
         return _compare_within(
             run_a,
             by,
-            {
-                "a second run": run_b,
-                "equalise=True": equalise,
-                "anytime=True": anytime,
-                f"examples={examples}": examples,
-            },
+            others,
             baseline=baseline,
             metrics=metrics,
             draws=draws,
@@ -127,10 +125,8 @@ def compare(
         seed=seed,
         show=show,
     )
-    shown: Sequence[DifferingExample] = ()
-    if pair:
-        count = SHOWN_EXAMPLES if examples is None else examples
-        shown = differing_most(pair, rows[0].metric, count)
+    count = SHOWN_EXAMPLES if examples is None else examples
+    shown = differing_most(pair, rows[0].metric, count) if pair else ()
     return Comparisons(rows, rows.notes, rankings(rows), shown)
 
 

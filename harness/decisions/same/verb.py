@@ -162,14 +162,7 @@ def same(
         range, or no number of relabelings serves the level.
     """
     names = tuple(dict.fromkeys(kernels)) or KERNELS
-    for name in names:
-        # An unknown metric is refused here, before anything is read.
-        if name not in KERNELS and metric_kernel(name) and until:
-            raise HarnessError(
-                f"until follows {', '.join(KERNELS)}; found the metric '{name}'",
-                parameter="until",
-                value=name,
-            )
+    _verify_kernels(names, until)
     _verify_numbers(alpha, night=night, nights=nights, until=until, draws=draws)
     series = NightSeries(night, nights)
     series.check()
@@ -189,6 +182,19 @@ def same(
         smallest = max(smallest_p_of(a, b) for a, b in pairs)
         series.check_level(alpha, smallest, names, len(pairs))
     return SourceComparisons(compare_all(opened, settings), settings)
+
+
+def _verify_kernels(names: Sequence[str], until: int | None) -> None:
+    """Raise :class:`HarnessError` for an unknown metric, before anything is read, and
+    for one where answers are read in batches.
+    """
+    for name in names:
+        if name not in KERNELS and metric_kernel(name) and until:
+            raise HarnessError(
+                f"until follows {', '.join(KERNELS)}; found the metric '{name}'",
+                parameter="until",
+                value=name,
+            )
 
 
 def _verify_numbers(alpha: float, **counts: int | None) -> None:
