@@ -58,7 +58,7 @@ class Training(VerbResult):
     code: int
     """Exit code of the verb."""
     lines: Sequence[str]
-    """What the training has printed: its progress, and the weights."""
+    """Lines that the training has printed: its progress, and the weights."""
 
     def to_dict(self) -> list[Values]:
         """Return the lines."""

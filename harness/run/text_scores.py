@@ -58,7 +58,7 @@ class Scores(VerbResult, dict[str, MetricResult]):
     comparisons: Sequence[Any] = ()
     """Empty for one system, as are the failed examples."""
     readings: Sequence[Any] = ()
-    """How the files are read; empty for texts in memory."""
+    """Readings of the files; empty for texts in memory."""
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.values())) or "<no scores>"

@@ -96,7 +96,7 @@ class Provenance:
 
     @property
     def stopped(self) -> JsonObject:
-        """How a run with conditions ended: ``examples``, ``of``, ``level`` and
+        """End of a run with conditions: ``examples``, ``of``, ``level`` and
         ``conditions``; empty for others.
         """
         return cast("JsonObject", self.content.get("stopped") or {})

@@ -100,7 +100,7 @@ class GateResult(VerbResult):
     notes: Sequence[str] = ()
     """Remarks on logs of scores, and sentences on examples that are not compared."""
     undecided: Undecided = "stop"
-    """What an undecided verdict counts as."""
+    """Verdict that an undecided one counts as."""
 
     @property
     def counts_as(self) -> str:

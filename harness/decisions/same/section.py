@@ -14,7 +14,7 @@ from harness.results import Run
 
 
 class SameSection:
-    """Whether two sources of a run write the same distribution of answers."""
+    """Test of two sources of a run: do they write the same distribution of answers?"""
 
     title = "Same distribution?"
 
