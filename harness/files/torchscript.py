@@ -21,7 +21,7 @@ from typing import Any, cast
 import numpy as np
 
 from harness.errors import InputError
-from harness.files.streams import readable
+from harness.files.streams import DAMAGED, readable
 
 DATA = "data.pkl"
 _TYPES = {
@@ -86,10 +86,12 @@ class _Refused(Exception):
 
 def is_torchscript(path: Path) -> bool:
     """Return True for a zip file with the code of a model."""
-    if not zipfile.is_zipfile(path):
-        return False
-    with zipfile.ZipFile(path) as archive:
-        folders = {name.split("/")[1] for name in archive.namelist() if "/" in name}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except DAMAGED:
+        return False  # of another kind, or damaged, which its reader says
+    folders = {name.split("/")[1] for name in names if "/" in name}
     return {"code", DATA} <= folders
 
 
