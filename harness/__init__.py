@@ -49,7 +49,8 @@ _MODULES = {
 """Module -> its names that are names of the package."""
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 # the verb 'list' would hide Python's from an import of all names
-__all__ = ["__version__", *(_PLACES.keys() - {"list"})]  # pyright: ignore[reportUnsupportedDunderAll]
+_EXPORTED = [name for name in _PLACES if name != "list"]
+__all__ = ["__version__", *_EXPORTED]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> object:

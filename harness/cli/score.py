@@ -21,6 +21,7 @@ import argparse
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -241,7 +242,8 @@ def run(args: argparse.Namespace) -> int:
     from harness.verbs.scored_systems import score_systems
 
     form = args.format
-    with live_results(_draw_live_table):
+    # stdout has the table alone, whatever a plugin prints
+    with live_results(_draw_live_table), redirect_stdout(sys.stderr):
         result = score_systems(
             _files(args),
             args.references,

@@ -94,7 +94,7 @@ def _sets_of_mappings(
     ]
 
 
-def _are_paths(value: object) -> bool:
+def are_paths(value: object) -> bool:
     """Return True for a list of names of existing files."""
     items = cast("list[object]", value) if isinstance(value, (list, tuple)) else []
     return bool(items) and all(
@@ -127,7 +127,7 @@ def sets_of(
     """
     is_path = isinstance(references, (str, Path))
     try:
-        if isinstance(candidates, (str, Path)) and (is_path or _are_paths(references)):
+        if isinstance(candidates, (str, Path)) and (is_path or are_paths(references)):
             from harness.run.file_pair import read_file_pair
 
             faults = {

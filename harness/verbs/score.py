@@ -15,6 +15,7 @@ from harness.errors import InputError
 from harness.files.rows import rows_of
 from harness.run.file_labels import SUFFIXES
 from harness.run.text_scores import SAMPLES, Scores
+from harness.run.text_sets import are_paths
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs
     pass
@@ -123,15 +124,16 @@ def score(
     }
     systems = _systems(candidates, references)
     several_columns = not isinstance(column, str) and len(column) > 1
-    of_run = bool(labels or by or limit is not None or output or several_columns)
+    of_run = any((labels, by, limit is not None, output, fresh, several_columns))
+    of_run = of_run or equalise or baseline is not None
     if systems is None and not of_run:
         first = column if isinstance(column, str) else "".join(column)
         return api.score(candidates, references, metrics, column=first, **options)
 
     if systems is None and not isinstance(candidates, (str, Path)):
         raise InputError(
-            "labels, by, limit, output and several columns belong to files, or to a "
-            "mapping of names of systems to captions"
+            "labels, baseline, equalise, by, limit, output and several columns belong "
+            "to files, or to a mapping of names of systems to captions"
         )
 
     # imports specs and runs
@@ -170,6 +172,9 @@ def _systems(
     by_label = cast("Mapping[object, object]", candidates)
     if rows_of(by_label) is not None:  # columns of one table
         return None
+    # numbers are ids of examples rather than names of systems
+    if any(isinstance(key, int) or str(key).isdigit() for key in by_label):
+        return None
     values = list(by_label.values())
     if isinstance(references, (str, Path)):
         is_labelled = all(map(_names_file, values))
@@ -197,25 +202,31 @@ def _is_system(value: object, references: Mapping[object, object]) -> bool:
 
 def _are_files(items: Sequence[Any], references: object) -> bool:
     """Return True for a list of files, unlike one of texts; raise :class:`InputError`
-    where both can be meant.
+    for names of files beside references that are none.
     """
     if not items or not all(isinstance(item, (str, Path)) for item in items):
         return False
-    are_named = all(map(_names_file, items))
-    if isinstance(references, (str, Path)) or not are_named:
-        return are_named
-    if not any(isinstance(item, Path) or os.path.isfile(item) for item in items):
+    if isinstance(references, (str, Path)):
+        return all(map(_names_file, items))
+    if not all(isinstance(item, Path) or _ends_as_file(item) for item in items):
+        return False
+    if not are_paths(references):
         raise InputError(
-            f"the candidates are names of files, such as {str(items[0])!r}, and no "
-            "such file is there; texts that end so are given as lists of one text"
+            f"the candidates are names of files, such as {str(items[0])!r}; expected "
+            "references in files that are there; texts that end so are given as lists "
+            "of one text"
         )
     return True
 
 
 def _names_file(value: object) -> bool:
-    """Return True for a path, the name of a file that is there, or one that ends as a
-    file of captions does.
+    """Return True for a path, a name that is there, or one that ends as a file of
+    captions does.
     """
     if isinstance(value, str):
-        return os.path.exists(value) or Path(value).suffix in SUFFIXES
+        return _ends_as_file(value) or os.path.exists(value)
     return isinstance(value, Path)
+
+
+def _ends_as_file(name: str) -> bool:
+    return Path(name).suffix in SUFFIXES

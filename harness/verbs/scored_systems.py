@@ -4,9 +4,7 @@ their captions in memory.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, cast
 
@@ -213,9 +211,7 @@ def score_systems(
         with typed_by_user():
             settings = _settings(p_value, seed, bootstrap, limit)
             plan = plan_in_memory(sets, metric_plans(names), settings)
-        # stdout has the table alone, whatever a plugin prints
-        with redirect_stdout(sys.stderr):
-            run = execute(plan, **of_run)
+        run = execute(plan, **of_run)
     else:
         if isinstance(candidates, Mapping):
             labels = labels or [str(label) for label in candidates]
@@ -223,23 +219,22 @@ def score_systems(
         files = _files(candidates)
         systems = system_labels(files, options.names, labels)
         base = _baseline(baseline, systems, files)
-        with redirect_stdout(sys.stderr):
-            run = _score_files(
-                files,
-                references,
-                names,
-                labels=systems,
-                p_value=p_value or "none",
-                seed=seed,
-                bootstrap=bootstrap,
-                limit=limit,
-                allow_missing=allow_missing,
-                allow_unknown=allow_unknown,
-                allow_empty=allow_empty,
-                options=options,
-                slices=by,
-                **of_run,
-            )
+        run = _score_files(
+            files,
+            references,
+            names,
+            labels=systems,
+            p_value=p_value or "none",
+            seed=seed,
+            bootstrap=bootstrap,
+            limit=limit,
+            allow_missing=allow_missing,
+            allow_unknown=allow_unknown,
+            allow_empty=allow_empty,
+            options=options,
+            slices=by,
+            **of_run,
+        )
 
     remarks = _remarks(run, left_out)
     rows: Sequence[Comparison] = ()

@@ -94,7 +94,8 @@ def test_missing_captions_are_refused_or_counted():
     "candidates, options, message",
     [
         (["a.json", "b.json"], {}, "names of files, such as 'a.json'"),
-        (["a dog"] * 3, {"limit": 1}, "belong to files"),
+        (["a dog"] * 3, {"limit": 1}, "belong to files, or to a mapping"),
+        (["a dog"] * 3, {"baseline": "x"}, "belong to files, or to a mapping"),
         ({"old": OLD, "new": NEW}, {"by": ["kind"]}, "by reads columns of a file"),
         ({"old": OLD, "new": NEW}, {"labels": ["x", "y"]}, "keys of the mapping"),
         ({"old": OLD, "new": NEW}, {"draws": 0}, "draws is 0"),
@@ -113,6 +114,20 @@ def test_a_mistake_is_one_line(candidates, options, message):
 def test_texts_and_a_file_are_refused(files, candidates):
     with pytest.raises(InputError, match="both paths, both mappings or both lists"):
         harness.score(candidates, "r.json", "rouge")
+
+
+def test_numbers_are_ids_and_no_names_of_systems():
+    by_id = {"1": ["a dog", "a cat"], "2": ["a bird", "two people"]}
+    with pytest.raises(InputError, match="both paths, both mappings or both lists"):
+        harness.score(by_id, [["a dog"], ["a cat"]], "rouge")
+
+
+def test_texts_are_no_folders_of_their_names(files):
+    for name in ("dog", "cat"):
+        Path(name).mkdir()
+    one = harness.score(["dog", "cat"], ["dog", "cat"], "rouge")
+    assert one["rouge"].value == 1
+    assert harness.score(["old.json", "new.json"], ["r.json"], "rouge")["old"]
 
 
 def test_an_unknown_baseline_names_the_systems():
