@@ -273,6 +273,7 @@ def test_the_engine_names_no_component_even_as_a_string():
         "harness.cli.merge",
         "harness.run.merge",
         "harness.executors.ray_cluster",
+        "harness.verbs.score",
         "harness.verbs.scored_systems",
     ):
         mentions[allowed] -= {"auto"}  # a mode, not the reader

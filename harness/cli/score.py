@@ -268,7 +268,7 @@ def run(args: argparse.Namespace) -> int:
             draws=args.draws,
             limit=args.limit,
             output=args.output,
-            fresh=args.fresh,
+            mode="fresh" if args.fresh else "auto",
             show=form != "json",
             compares=form == "json" or not args.wide,  # which has no differences
         )

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from harness.contracts import CaptionSet, Decoding, Example, Failure, Parameters
 from harness.errors import InputError
 from harness.run.decoding_grid import decoding_grid
-from harness.run.metric_plan import AnyMetricPlan, ModelPlan, Plan
+from harness.run.finished import Run
+from harness.run.metric_plan import AnyMetricPlan, ModelPlan, Plan, metric_plans
 from harness.spec.models import Spec
 
 READER = "examples in memory"
@@ -106,6 +107,18 @@ def plan_in_memory(
         tuple(metrics),
         spec.reference_counts,
     )
+
+
+def plan_again(run: Run, metrics: Sequence[object]) -> Plan:
+    """Return the plan of a run of captions in memory with other metrics; the captions
+    are those of its samples.
+    """
+    spec = run.provenance.spec
+    systems = {item.label: item.caption_sets() for item in run.samples.systems}
+    settings = {
+        key: spec[key] for key in ("significance", "bootstrap", "seed", "limit")
+    }
+    return plan_in_memory(systems, metric_plans(metrics), settings)
 
 
 def _hash(texts: Captions) -> str:

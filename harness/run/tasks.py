@@ -13,6 +13,7 @@ from harness.registry.permissions import allow
 from harness.run.execute import execute
 from harness.run.execution import Options, log_bugs
 from harness.run.finished import Run
+from harness.run.memory_plan import READER, plan_again
 from harness.run.metric_plan import Plan
 from harness.run.plan import make_plan
 from harness.run.progress import note
@@ -180,7 +181,11 @@ def rescore(
         return finished
     require_components(finished)
     with allow(allow_secrets):
-        plan = plan_task(load_written_spec({**spec, "metrics": [*present, *added]}))
+        if finished.provenance.data.get("reader") == READER:
+            plan: TaskPlan = plan_again(finished, [*present, *added])
+        else:
+            content = {**spec, "metrics": [*present, *added]}
+            plan = plan_task(load_written_spec(content))
     return execute_task(
         plan, output=finished.path, mode="extend", show=show, options=options
     )

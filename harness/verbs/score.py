@@ -18,7 +18,7 @@ from harness.run.text_scores import SAMPLES, Scores
 from harness.run.text_sets import are_paths
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs
-    pass
+    from harness.rundir.directory_check import Mode
 
 
 def score(
@@ -47,7 +47,7 @@ def score(
     draws: int = 10_000,
     limit: int | None = None,
     output: str | Path | None = None,
-    fresh: bool = False,
+    mode: Mode = "auto",
     show: bool = False,
 ) -> Scores | Any:
     """Score one system, or several with their comparisons, against references.
@@ -92,7 +92,9 @@ def score(
     limit : int, optional
         Use only the first examples.
     output : str or Path, optional
-        Also write a run directory; ``fresh`` replaces the run that it holds.
+        Also write a run directory.
+    mode : {"auto", "resume", "fresh", "extend"}
+        Treatment of a run that ``output`` holds, as for :func:`harness.evaluate`.
     show : bool
         Draw progress bars on stderr.
 
@@ -107,6 +109,11 @@ def score(
     HarnessError
         A mistake in the input.
     """
+    if isinstance(metrics, str) and _ends_as_file(metrics):
+        raise InputError(
+            f"the metrics are '{metrics}', the name of a file; several files of "
+            "candidates are a list: harness.score([A, B], REFERENCES)"
+        )
     options: dict[str, Any] = {
         "p_value": p_value,
         "seed": seed,
@@ -124,7 +131,7 @@ def score(
     }
     systems = _systems(candidates, references)
     several_columns = not isinstance(column, str) and len(column) > 1
-    of_run = any((labels, by, limit is not None, output, fresh, several_columns))
+    of_run = any((labels, by, limit is not None, output, several_columns))
     of_run = of_run or equalise or baseline is not None
     if systems is None and not of_run:
         first = column if isinstance(column, str) else "".join(column)
@@ -152,7 +159,7 @@ def score(
         draws=draws,
         limit=limit,
         output=output,
-        fresh=fresh,
+        mode=mode,
         show=show,
         **options,
     )

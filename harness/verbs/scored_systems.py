@@ -27,6 +27,7 @@ from harness.run.finished import Run
 from harness.run.memory_plan import plan_in_memory
 from harness.run.metric_plan import default_metrics, metric_plans
 from harness.run.text_sets import sets_of
+from harness.rundir.directory_check import Mode
 from harness.rundir.records import ResultRecord
 
 
@@ -171,7 +172,7 @@ def score_systems(
     draws: int = paired.DRAWS,
     limit: int | None = None,
     output: str | Path | None = None,
-    fresh: bool = False,
+    mode: Mode = "auto",
     show: bool = False,
     compares: bool = True,
     **file_options: Any,
@@ -189,7 +190,7 @@ def score_systems(
 
     of_run: dict[str, Any] = {
         "output": Path(output) if output else None,
-        "mode": "fresh" if fresh else "auto",
+        "mode": mode,
         "show": show,
     }
     if isinstance(candidates, Mapping) and not _are_paths(candidates):

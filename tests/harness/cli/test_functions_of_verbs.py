@@ -86,7 +86,7 @@ OWN = {
     "same": {"output"},
     "merge": {"fresh"},
     "train": {"system"},
-    "score": {"candidates"},
+    "score": {"candidates", "fresh"},
     "new-plugin": set(),
 }
 """Options without a parameter of their name: ways to treat a run directory are values

@@ -79,6 +79,22 @@ def test_a_run_is_written_and_slices_are_compared(files):
     assert limited["new"]["rouge"].n == 2 and not limited.comparisons
 
 
+def test_a_run_in_memory_is_continued_and_given_more_metrics(files):
+    systems = {"old": OLD, "new": NEW}
+    first = harness.score(systems, PEOPLE, "rouge", output="r")
+    again = harness.score(systems, PEOPLE, "rouge", output="r")
+    assert again.results == first.results
+    with pytest.raises(InputError, match="mode='fresh' to replace it"):
+        harness.score({"old": NEW, "new": OLD}, PEOPLE, "rouge", output="r")
+    more = harness.score(systems, PEOPLE, "rouge,bleu1", output="r", mode="extend")
+    assert set(more["old"]) == {"rouge", "bleu1"}
+    run = harness.rescore("r", ["bleu2"])
+    expected = harness.score(systems, PEOPLE, "rouge,bleu1,bleu2")
+    assert {(r.model, r.metric): r.value for r in run.records} == {
+        (r["model"], r["metric"]): r["value"] for r in expected.results
+    }
+
+
 def test_missing_captions_are_refused_or_counted():
     few = {"1": "a dog"}
     with pytest.raises(InputError, match="allow_missing=True"):
@@ -95,6 +111,7 @@ def test_missing_captions_are_refused_or_counted():
     [
         (["a.json", "b.json"], {}, "names of files, such as 'a.json'"),
         (["a dog"] * 3, {"limit": 1}, "belong to files, or to a mapping"),
+        (["a dog"] * 3, {"metrics": "r.json"}, "the name of a file; several files"),
         (["a dog"] * 3, {"baseline": "x"}, "belong to files, or to a mapping"),
         ({"old": OLD, "new": NEW}, {"by": ["kind"]}, "by reads columns of a file"),
         ({"old": OLD, "new": NEW}, {"labels": ["x", "y"]}, "keys of the mapping"),
@@ -106,7 +123,7 @@ def test_a_mistake_is_one_line(candidates, options, message):
     if isinstance(candidates, dict):
         references = PEOPLE
     with pytest.raises(HarnessError, match=message) as caught:
-        harness.score(candidates, references, "rouge", **options)
+        harness.score(candidates, references, **{"metrics": "rouge", **options})
     assert "\n" not in str(caught.value)
 
 
