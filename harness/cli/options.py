@@ -303,8 +303,8 @@ def name_values(text: str, args: argparse.Namespace) -> str:
     '--fresh replaces it, --executor process helps'
     >>> name_values("give to='DIR', or params={'n': ...}", args)
     'give --to DIR, or --set n=...'
-    >>> name_values("give mode='extend' to keep what both share, or none", args)
-    'give none'
+    >>> name_values("a folder, mode='extend' to keep what both share, or none", args)
+    'a folder, or none'
     >>> name_values("id=None, or id=...", argparse.Namespace(id=""))
     '--id null, or --id NAME'
     """
@@ -317,7 +317,7 @@ def name_values(text: str, args: argparse.Namespace) -> str:
         text = re.sub(rf"\b{name}=None\b", f"{option} null", text)
         text = re.sub(rf"\b{name}s?=\.\.\.", f"{option} NAME", text)
     if "extend" not in vars(args):
-        text = text.replace("mode='extend' to keep what both share, or ", "")
+        text = text.replace("mode='extend' to keep what both share, ", "")
     if "set" in vars(args):
         text = re.sub(r"\bparams=\{'(\w+)': \.\.\.\}", r"--set \1=...", text)
     return text
