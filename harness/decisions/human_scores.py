@@ -54,7 +54,7 @@ class HumanScore:
 
 
 class HumanScores(VerbResult, tuple[list[HumanScore], list[str]]):
-    """HumanScores of the systems and of their differences, and notes; as a tuple
+    """Estimates of the systems and of their differences, and notes; as a tuple
     ``estimates, notes``.
     """
 
