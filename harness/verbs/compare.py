@@ -67,11 +67,14 @@ def compare(
     seed: int = 0,
     show: bool = False,
 ) -> Comparisons | Identity:
-    """Return paired comparisons of the systems of one run or of two, a row per pair and
-    metric; other parameters as for :func:`harness.analysis.compare.compare`.
+    """Return paired comparisons of the systems of one run or of two, one row per pair
+    and metric.
 
     Parameters
     ----------
+    run_a, run_b, baseline, metrics, force, equalise, anytime, lower_is_better,
+        higher_is_better, bounds, draws, seed, show
+        As for :func:`harness.analysis.compare.compare`.
     by : sequence of str
         Columns of the metadata: one run is compared within the slices that their values
         make (:func:`harness.analysis.slices.compare_slices`).
