@@ -19,6 +19,7 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness_metrics.neural import bertscore
+from harness_metrics.neural.token_matching import Tokens
 from harness_metrics.pragmatic import lexicon
 from harness_metrics.pragmatic import scores as scores_of_games
 from harness_metrics.pragmatic.parser import read
@@ -453,9 +454,9 @@ class TokenVectors:
     layer = 2
     path = Path("letters")
 
-    def encode(self, texts: Sequence[str]) -> list[bertscore.Tokens]:
+    def encode(self, texts: Sequence[str]) -> list[Tokens]:
         """Return unit vectors along the axes or halves, exact on every processor."""
-        out: list[bertscore.Tokens] = []
+        out: list[Tokens] = []
         for text in texts:
             ids = np.array(self.token_ids([text])[0], dtype=np.int64)
             signs = np.where((ids[:, None] >> np.arange(4)) & 1, 0.5, -0.5).astype(
@@ -463,7 +464,7 @@ class TokenVectors:
             )
             counted = np.ones(len(ids), dtype=bool)
             counted[[0, -1]] = False
-            out.append(bertscore.Tokens(signs, counted, ids))
+            out.append(Tokens(signs, counted, ids))
         return out
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:

@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from harness.contracts.parameters import Count, check_arguments
+from harness.encoders.fingerprints import weights_fingerprint
 from harness.errors import HarnessError, InputError, require
 from harness.files.user_path import user_path
 from harness_metrics.embeddings.local_model import (
     LoadsModel,
     load_transformer,
-    weights_fingerprint,
 )
 from harness_metrics.judges.replies import Conversation, Reply
 
@@ -66,15 +66,8 @@ class LocalModel(LoadsModel):
 
     def signature(self) -> str:
         """Return the hash of the model and the settings that change answers."""
-        return f"local:{self._fingerprint}|max_tokens:{self.max_tokens}|{self.dtype}"
-
-    @cached_property
-    def _fingerprint(self) -> str:
-        shards = [
-            weights_fingerprint(shard)
-            for shard in sorted(self.path.glob("*-of-*.safetensors"))
-        ]
-        return "+".join([weights_fingerprint(self.path), *shards])
+        fingerprint = weights_fingerprint(self.path)
+        return f"local:{fingerprint}|max_tokens:{self.max_tokens}|{self.dtype}"
 
     @cached_property
     def _loaded_model(self) -> tuple[Any, Any]:

@@ -11,6 +11,8 @@ from harness.errors import InputError, require
 from harness.files.user_path import nearest_beside, user_path
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_BARE_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+"""Names of the oldest models of the hub, such as ``roberta-large``."""
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja", "*.tiktoken"]
 """Files of a model that are fetched; weights only as safetensors."""
 
@@ -27,7 +29,11 @@ class ModelFolder:
 
 
 def model_folder(
-    model: str, revision: str | None = None, *, code: bool = False
+    model: str,
+    revision: str | None = None,
+    *,
+    code: bool = False,
+    bare_names: bool = False,
 ) -> ModelFolder:
     """Return the folder of a model.
 
@@ -42,6 +48,8 @@ def model_folder(
         Branch, tag or commit; default: ``main``. Only for names on the hub.
     code
         If true, Python files are fetched too.
+    bare_names
+        If true, a name without an owner is one of the hub too.
 
     Raises
     ------
@@ -54,7 +62,10 @@ def model_folder(
         If huggingface_hub is not installed.
     """
     path = user_path(model)
-    if not path.is_dir() and not _NAME.fullmatch(model):
+    is_name = bool(_NAME.fullmatch(model)) or (
+        bare_names and bool(_BARE_NAME.fullmatch(model))
+    )
+    if not path.is_dir() and not is_name:
         raise InputError(
             f"no such folder{_nearest(model)}, and not a name on the hub (owner/name)",
             model,
