@@ -16,6 +16,26 @@ _BARE_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja", "*.tiktoken"]
 """Files of a model that are fetched; weights only as safetensors."""
 
+TOKENIZERS = (
+    "tokenizer.json",
+    "vocab.json",
+    "vocab.txt",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "tokenizer.model",
+)
+"""Files of which a tokenizer has at least one."""
+
+
+def check_tokenizer(folder: Path) -> None:
+    """Raise :class:`InputError` for a folder without a tokenizer; transformers would
+    make one without words.
+    """
+    if not any((folder / name).is_file() for name in TOKENIZERS):
+        raise InputError(
+            f"the folder has no tokenizer ({', '.join(TOKENIZERS)})", str(folder)
+        )
+
 
 @dataclass(frozen=True)
 class ModelFolder:
@@ -84,7 +104,7 @@ def model_folder(
         return ModelFolder(path, model)
 
     folder = _snapshot(model, revision, [*_FILES, "*.py"] if code else _FILES)
-    if not any(folder.glob("*.safetensors")):
+    if not any(folder.rglob("*.safetensors")):
         raise InputError(
             "the model has no weights as safetensors; convert them (save_pretrained) "
             "and give the folder",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.encoders.model_folders import check_tokenizer
 from harness.encoders.precision import Precision, weight_dtype
 from harness.errors import InputError, require
 from harness.files.announcements import announce
@@ -51,6 +52,7 @@ class TransformersTowers:
                     "their kind",
                     str(folder),
                 )
+            check_tokenizer(folder)
             self.tokenizer = _load_part(
                 transformers.AutoTokenizer, folder, "a tokenizer"
             )

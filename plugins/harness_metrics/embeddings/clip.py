@@ -58,6 +58,8 @@ class Clip(LocalModelEmbedding):
     """
 
     name = "clip"
+    needed_by = "embedding 'clip'"
+    """Subject of messages."""
 
     def __init__(
         self,
@@ -73,7 +75,7 @@ class Clip(LocalModelEmbedding):
         self.model = model
         self.batch_size = batch_size
         self.device = device
-        self.dtype = check_precision(dtype, "embedding 'clip'")
+        self.dtype = check_precision(dtype, self.needed_by)
         self.long: Long = long
 
     @cached_property
@@ -82,9 +84,7 @@ class Clip(LocalModelEmbedding):
 
         Raises :class:`InputError` where they are not.
         """
-        return find_clip_weights(
-            str(self.weights), self.model, subject="embedding 'clip'"
-        )
+        return find_clip_weights(str(self.weights), self.model, subject=self.needed_by)
 
     def signature(self) -> str:
         """Return ``clip|MODEL|HASH`` with the hash of the weights, and the precision
@@ -101,7 +101,7 @@ class Clip(LocalModelEmbedding):
     @cached_property
     def _loaded_model(self) -> TwoTowers:
         """The model on its device."""
-        device = first_device(self.device, "embedding 'clip'")
+        device = first_device(self.device, self.needed_by)
         return self.found.load(device, self.dtype)
 
     @property
@@ -109,9 +109,8 @@ class Clip(LocalModelEmbedding):
         """The model on its device; loaded at first use."""
         return self._loaded_model
 
-    @property
     def reads(self) -> str:
-        """Length of the texts that the model reads."""
+        """Return model and length of the texts that it reads."""
         return f"CLIP {self.found.model} reads {self.towers.context} tokens of a text"
 
     def cut_tokens(self, texts: Sequence[str]) -> np.ndarray:

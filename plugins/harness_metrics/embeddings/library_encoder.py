@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from harness.encoders.long_texts import Long
+from harness.encoders.model_folders import check_tokenizer
 from harness.encoders.precision import Precision, computing, weight_dtype
 from harness.encoders.token_batches import TokenBudget
 from harness.encoders.towers import in_order
@@ -21,7 +22,6 @@ from harness.registry.torchvision_guard import guard_torchvision
 
 MODULES = "modules.json"
 """File that tells a model of sentence-transformers from another of transformers."""
-_TOKENIZERS = ("tokenizer.json", "vocab.txt", "spiece.model", "sentencepiece.bpe.model")
 
 
 def check_sentence_model(folder: Path) -> None:
@@ -40,10 +40,7 @@ def check_sentence_model(folder: Path) -> None:
             "expected a model that encodes one text",
             str(folder),
         )
-    if not any((folder / name).is_file() for name in _TOKENIZERS):
-        raise InputError(
-            f"the folder has no tokenizer ({', '.join(_TOKENIZERS)})", str(folder)
-        )
+    check_tokenizer(folder)
 
 
 class LibraryEncoder:

@@ -117,9 +117,8 @@ class MiniLm(LocalModelEmbedding):
         device = first_device(self.device, f"embedding '{self.name}'")
         return encoder(self.folder, device, self.dtype, self.batch_size, self.long)
 
-    @property
     def reads(self) -> str:
-        """Length of the texts that the model reads."""
+        """Return model and length of the texts that it reads."""
         return f"{self.name} reads {self._loaded_model.context} tokens of a text"
 
     def cut_tokens(self, texts: Sequence[str]) -> np.ndarray:

@@ -84,10 +84,9 @@ class PrefixedClip:
         """Return unit vectors of the prefixed texts, float32, shape (T, d)."""
         return self.clip.encode([PREFIX + text for text in texts])
 
-    @property
     def reads(self) -> str:
-        """Length of the texts that the model reads."""
-        return self.clip.reads
+        """Return model and length of the texts that it reads."""
+        return self.clip.reads()
 
     def cut_tokens(self, texts: Sequence[str]) -> np.ndarray:
         """Return the number of tokens of each text that are not read, shape (T,)."""
@@ -147,6 +146,7 @@ class ClipScore(MeanMetric):
             dtype=dtype,
             long=long,
         )
+        self.clip.needed_by = f"metric '{self.label}'"
         self.embedding = PrefixedClip(self.clip)
         self.images = user_path(images) if images else None
         self.batch_size = batch_size

@@ -13,6 +13,7 @@ import numpy as np
 from harness.encoders.devices import device_kind, first_device
 from harness.encoders.fingerprints import weights_fingerprint
 from harness.encoders.long_texts import count_cut_tokens
+from harness.encoders.model_folders import check_tokenizer
 from harness.encoders.precision import (
     Precision,
     computing,
@@ -78,6 +79,7 @@ class TokenEncoder(LoadsModel):
                 f"{self.needed_by} found no model: the folder has no config.json",
                 str(folder),
             )
+        check_tokenizer(folder)
         return folder
 
     @cached_property
@@ -120,10 +122,13 @@ class TokenEncoder(LoadsModel):
         tokenizer, model, _ = self._loaded_model
         return min(tokenizer.model_max_length, _positions(model))
 
-    @property
     def reads(self) -> str:
-        """Length of the texts that the model reads."""
+        """Return model and length of the texts that it reads."""
         return f"{self.path.name} reads {self.context} tokens of a text"
+
+    def signature(self) -> str:
+        """Return the hash of the model."""
+        return self.fingerprint
 
     def cut_tokens(self, texts: Sequence[str]) -> np.ndarray:
         """Return the number of tokens of each text that are not read, shape (T,)."""

@@ -490,7 +490,7 @@ def test_tokens_beyond_the_positions_are_counted(model):
     encoder = BertScore(path=str(model)).encoder
     # 64 positions, 2 of them special
     assert encoder.cut_tokens(["a dog", "dog " * 70]).tolist() == [0, 8]
-    assert encoder.reads == f"{model.name} reads 64 tokens of a text"
+    assert encoder.reads() == f"{model.name} reads 64 tokens of a text"
 
 
 def test_the_number_of_texts_in_a_batch_changes_nothing(model):

@@ -150,5 +150,5 @@ def test_a_missing_image_and_missing_weights_are_named(clip_recall):
             features,
             None,
         )
-    with pytest.raises(HarnessError, match="metric 'clip-recall' needs weights"):
+    with pytest.raises(HarnessError, match="metric 'clip-recall' has no weights of"):
         find_metric("clip-recall")
