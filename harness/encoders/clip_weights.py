@@ -23,6 +23,8 @@ from harness.errors import HarnessError, InputError
 from harness.files.torchscript import is_torchscript, read_torchscript
 from harness.files.user_path import user_path
 
+FILES = frozenset({".pt", ".pth", ".bin", ".ckpt", ".safetensors"})
+"""Endings of files of weights, which names of the hub do not have."""
 QUICK = "-quickgelu"
 """End of the names of open_clip's architectures with the activation of OpenAI."""
 
@@ -72,9 +74,11 @@ def find_clip_weights(weights: str, model: str | None, *, subject: str) -> ClipW
         return _of_folder(path, path.name)
     if path.is_file():
         return ClipWeights(path, model or _architecture_of(path, subject))
-    if model is not None and (tagged := _of_tag(weights, model, subject)):
-        return tagged
-    if "/" not in weights or path.suffix:
+    if "/" not in weights and model is not None:
+        tagged = _of_tag(weights, model, subject)
+        if tagged is not None:
+            return tagged
+    if "/" not in weights or path.suffix in FILES or path.is_absolute():
         raise InputError(f"{subject}: no such file or folder of CLIP weights", weights)
     try:
         found = model_folder(weights)
