@@ -1,4 +1,4 @@
-"""The ``images`` reader: captioned images of a folder, without references."""
+"""The ``image-folder`` reader: captioned images of a folder, without references."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class HoldsCaptions(Protocol):
         ...
 
 
-class Images:
+class CaptionedImages:
     """An example for each image that files of captions are about.
 
     The image of an id is the file whose name, or stem, is the id, or whose stem ends
