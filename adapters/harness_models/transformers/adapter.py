@@ -335,6 +335,13 @@ class Transformers(LeftToRight):
         """
         return [self.builder.build(example) for example in examples]
 
+    def prompt_length(self, example: Example) -> int:
+        """Return the number of tokens of the prompt of an example; an image counts as
+        its place in the text.
+        """
+        text = self.builder.text(example)
+        return len(self.tokenizer(text, add_special_tokens=False).input_ids)
+
     def groups(self, inputs: Sequence[Any]) -> list[list[int]]:
         """Return groups of inputs whose tensors have equal shapes,
         so that no padding is needed.

@@ -88,6 +88,8 @@ class Classifier(LoadsModel):
         none of that name.
     batch_size : int
         Texts per forward pass.
+    metric : str
+        Name of the metric, for messages.
 
     Raises
     ------
@@ -95,13 +97,20 @@ class Classifier(LoadsModel):
         If the folder has no config.json; at first use, if the model has no such class.
     """
 
-    def __init__(self, path: str, label: str = "error", batch_size: int = 64) -> None:
+    def __init__(
+        self,
+        path: str,
+        label: str = "error",
+        batch_size: int = 64,
+        metric: str = "fense",
+    ) -> None:
         self.path = user_path(path)
         self.label = label
         self.batch_size = batch_size
+        self.metric = metric
         if not (self.path / "config.json").is_file():
             raise InputError(
-                "fense found no classifier: the folder has no config.json",
+                f"{metric} found no classifier: the folder has no config.json",
                 where=str(self.path),
             )
 
@@ -113,7 +122,7 @@ class Classifier(LoadsModel):
     def _loaded_model(self) -> tuple[Any, Any, int]:
         """Tokenizer, model and the index of the class."""
         kind = "AutoModelForSequenceClassification"
-        needed_by = "the detector of 'fense'"
+        needed_by = f"the detector of '{self.metric}'"
         tokenizer, model = load_transformer(self.path, kind, "detector", needed_by)
 
         names = {
@@ -158,19 +167,21 @@ class Classifier(LoadsModel):
         return np.concatenate(probabilities) if probabilities else np.empty(0)
 
 
-def resolve_detector(value: str | Detector, label: str) -> Detector:
+def resolve_detector(
+    value: str | Detector, label: str, metric: str = "fense"
+) -> Detector:
     """Return a detector: ``rules``, the folder of a classifier, or an instance.
 
-    Raises :class:`HarnessError` for anything else.
+    Raises :class:`HarnessError`, which names the metric, for anything else.
     """
     if isinstance(value, str):
-        return Rules() if value == "rules" else Classifier(value, label)
+        return Rules() if value == "rules" else Classifier(value, label, metric=metric)
 
     methods = [getattr(value, name, None) for name in ("probabilities", "signature")]
     if all(callable(method) for method in methods):
         return value
     raise HarnessError(
-        f"fense: detector is {value!r:.60}; expected 'rules', "
+        f"{metric}: detector is {value!r:.60}; expected 'rules', "
         "a folder with a text classifier, or an object with "
         "signature() and probabilities(texts)"
     )

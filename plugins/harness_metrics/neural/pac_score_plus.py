@@ -1,0 +1,71 @@
+"""Metrics ``pac-score-plus`` and ``ref-pac-score-plus``: PAC-S++ and RefPAC-S++, the
+formulas of PAC-S with CLIP models that are fine-tuned by low-rank adaptations.
+"""
+
+from __future__ import annotations
+
+from harness.contracts import PathParam
+from harness_metrics.neural.clipscore import PacScore, RefPacScore
+from harness_metrics.neural.low_rank import LowRankClip
+
+
+class PacScorePlus(PacScore):
+    """PAC-S++ of the candidates with the image of the example, mean over candidates;
+    higher is better, in [0, 2].
+
+    Parameters
+    ----------
+    weights : str
+        Local file of the authors' weights: those of a CLIP with low-rank factors.
+    model : str
+        Name of the architecture in open_clip; the authors' weights have the activation
+        of OpenAI's models (``ViT-L-14-quickgelu`` is the other one).
+    images : str, optional
+        Folder in which the media names of the examples are looked up. The default takes
+        them as paths.
+    batch_size : int
+        Texts or images per forward pass.
+
+    Raises
+    ------
+    HarnessError
+        If ``weights`` is missing; at first use, if they have no low-rank factors.
+
+    References
+    ----------
+    Sarto et al. 2025, *Positive-Augmented Contrastive Learning for Vision-and-Language
+    Evaluation and Training*. Reading of the weights:
+    :func:`~harness_metrics.neural.low_rank.merge_factors`.
+    """
+
+    label = "pac-score-plus"
+    example = "PAC++_clip_ViT-B-32.pth of github.com/aimagelab/pacscore"
+
+    def __init__(
+        self,
+        *,
+        weights: PathParam | None = None,
+        model: str = "ViT-B-32-quickgelu",
+        images: PathParam | None = None,
+        batch_size: int = 64,
+    ) -> None:
+        super().__init__(
+            weights=weights, model=model, images=images, batch_size=batch_size
+        )
+        self.clip = LowRankClip(
+            weights=str(self.clip.weights), model=model, batch_size=batch_size
+        )
+
+
+class RefPacScorePlus(PacScorePlus, RefPacScore):
+    """Harmonic mean of PAC-S++ and the cosine with the best reference, mean over
+    candidates; higher is better, in [0, 4/3].
+
+    Parameters are those of :class:`PacScorePlus`.
+
+    References
+    ----------
+    Sarto et al. 2025, RefPAC-S++.
+    """
+
+    label = "ref-pac-score-plus"
