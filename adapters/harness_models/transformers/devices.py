@@ -26,9 +26,9 @@ def visible_devices() -> list[str]:
     return [kind] if kind == "mps" else [f"{kind}:{i}" for i in range(count)]
 
 
-def devices_of(device: str | Sequence[str]) -> list[str]:
+def devices_of(device: str | Sequence[str], subject: str = "transformers") -> list[str]:
     """Return the devices of the parameter ``device``: ``auto`` is all visible ones,
-    a list is taken as it is.
+    a list is taken as it is. ``subject`` begins the messages.
 
     Raises :class:`HarnessError` for an empty list, a name that torch does not know, and
     an accelerator that this machine lacks.
@@ -43,7 +43,7 @@ def devices_of(device: str | Sequence[str]) -> list[str]:
     names = [device] if isinstance(device, str) else list(device)
     if not names:
         raise HarnessError(
-            "transformers: device is an empty list; name a device, or auto",
+            f"{subject}: device is an empty list; name a device, or auto",
             parameter="device",
         )
 
@@ -53,7 +53,7 @@ def devices_of(device: str | Sequence[str]) -> list[str]:
             parsed = torch.device(name)
         except (RuntimeError, TypeError) as error:
             raise HarnessError(
-                "transformers: device is auto, cpu, or a device of torch such as "
+                f"{subject}: device is auto, cpu, or a device of torch such as "
                 f"cuda:0; found {name!r}",
                 parameter="device",
             ) from error
@@ -67,12 +67,31 @@ def devices_of(device: str | Sequence[str]) -> list[str]:
             )
         ):
             raise HarnessError(
-                f"transformers: no device '{name}'; this machine has "
-                f"{', '.join(present)}",
+                f"{subject}: no device '{name}'; this machine has {', '.join(present)}",
                 parameter="device",
             )
 
     return names
+
+
+def first_device(device: str, subject: str) -> str:
+    """Return the device of a model that runs on one: under ``auto`` the first
+    accelerator, else the CPU. Raises as :func:`devices_of`.
+
+    >>> first_device("cpu", "embedding 'clip'")
+    'cpu'
+    """
+    return devices_of(device, subject)[0]
+
+
+def device_kind(device: str) -> str:
+    """Return the kind of the device of a model that runs on one, such as ``cuda``.
+
+    >>> device_kind("cpu"), device_kind("cuda:1")
+    ('cpu', 'cuda')
+    """
+    name = visible_devices()[0] if device == "auto" else device
+    return name.partition(":")[0]
 
 
 def number_format(dtype: str, device: str) -> str:
