@@ -76,8 +76,6 @@ EXCEPTIONS = {
     ("harness_models.baselines.epsilon_mixture", "harness_metrics.discrepancy.mixing"),
     # sends images as the adapter does
     ("harness_metrics.judges.server", "harness_models.openai.content"),
-    # finds the device of a model as the adapter does
-    ("harness_metrics.judges.local", "harness_models.transformers.devices"),
 }
 """Imports across the rules, each with its reason."""
 NEUTRAL_NAMES = {

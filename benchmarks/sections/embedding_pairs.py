@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks import captions
 from harness.contracts import CaptionSet
 from harness.run.features import FeatureCache
-from harness_metrics.neural.bertscore import Tokens, precisions
+from harness_metrics.neural.token_matching import Tokens, precisions
 from harness_metrics.neural.wmd import WmdDistance
 
 EXAMPLES = 200

@@ -37,7 +37,7 @@ _NAMES = {
         "JudgedCaption JudgedItem JudgedPair Judgments Level PositionedBatch TaskView "
         "TokenScores"
     ),
-    "features": "Distance Embedding EncodesSets Features",
+    "features": "Distance Embedding EncodesSets Features LimitsTexts",
     "metrics": (
         "ChecksInstallation Cost CreditsCandidates DeclaresCost Details Explains "
         "Explanation Fetches ForgetsTexts HasConstants Interval LeftOut Metric "

@@ -85,6 +85,27 @@ class EncodesSets(Protocol):
         ...
 
 
+@runtime_checkable
+class LimitsTexts(Protocol):
+    """An embedding, or another model of texts, that reads texts up to a number of
+    tokens: a run counts what it does not read.
+    """
+
+    def reads(self) -> str:
+        """Return model and length: ``minilm reads 256 tokens of a text``."""
+        ...
+
+    def signature(self) -> str:
+        """Return a text that tells the model."""
+        ...
+
+    def cut_tokens(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the number of tokens of each text that are not read, int64, shape
+        (T,).
+        """
+        ...
+
+
 class Features(Protocol):
     """Shared feature cache of one run.
 

@@ -13,6 +13,7 @@ from harness.contracts import CaptionSet, Metric
 from harness.files.generated.record_signs import RecordSigns
 from harness.files.generated.remarks import OutputLook, Remark, output_remarks
 from harness.registry import current
+from harness.run.cut_texts import CutTexts
 from harness.run.generate import blocks
 from harness.run.systems import PlannedSystem
 
@@ -48,7 +49,9 @@ def notes_of_system(
     """Return one line for each kind of remark on the captions of a system, with its
     label and what removes it.
     """
+    metrics = list(metrics)
     look = OutputLook()
+    cut_texts = CutTexts(metrics)
     for start, stop in blocks(system.start, system.start + len(system)):
         sets: list[CaptionSet] = []
         cut_off: set[str] = set()
@@ -62,6 +65,7 @@ def notes_of_system(
             if CUT_OFF in (stop_reasons or ()):
                 cut_off.add(example.id)
         look.add(sets, cut_off)
+        cut_texts.add(sets)
 
     in_files = isinstance(adapter, ReadsRecords)
     left_out = set[str]() if in_files else set(OF_FILES)
@@ -70,19 +74,26 @@ def notes_of_system(
     of_captions = [item for item in look.remarks() if item.kind not in left_out]
     source = "file" if in_files else "model"
     return [
-        f"{system.label}: {_line(remark, source)}"
-        for remark in (*record_remarks(adapter), *of_captions)
+        f"{system.label}: {text}"
+        for text in (
+            *(_line(remark, source) for remark in record_remarks(adapter)),
+            *(_line(remark, source) for remark in of_captions),
+            *cut_texts.notes(),
+        )
     ]
 
 
 def notes_of_sets(sets: Sequence[CaptionSet], metrics: Iterable[Metric]) -> list[str]:
     """Return one line for each kind of remark on the candidates of caption sets."""
+    metrics = list(metrics)
+    cut_texts = CutTexts(metrics)
+    cut_texts.add(sets)
     remarks = [
         item
         for item in output_remarks(sets)
         if item.kind != "script" or splits_at_blanks(metrics)
     ]
-    return [_line(item, "python") for item in remarks]
+    return [*(_line(item, "python") for item in remarks), *cut_texts.notes()]
 
 
 def record_remarks(adapter: object) -> list[Remark]:

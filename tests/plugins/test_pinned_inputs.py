@@ -19,6 +19,8 @@ import pytest
 
 from harness.contracts import CaptionSet, Example, TokenScores
 from harness_metrics.neural import bertscore
+from harness_metrics.neural.clipscore import open_picture
+from harness_metrics.neural.token_matching import Tokens
 from harness_metrics.pragmatic import lexicon
 from harness_metrics.pragmatic import scores as scores_of_games
 from harness_metrics.pragmatic.parser import read
@@ -243,9 +245,12 @@ def with_towers(metric: Any) -> Any:
     towers = getattr(metric, "towers", metric)
     towers.clip.signature = lambda: "clip|letters"
     towers.clip.encode = lambda texts: unit(inputs.Letters().encode(texts))
-    towers._encode = lambda images: unit(
+    towers._encode = lambda names: unit(
         np.array(
-            [np.resize(np.asarray(i).mean(axis=(0, 1)), 7) - 100.0 for i in images]
+            [
+                np.resize(np.asarray(open_picture(name)).mean(axis=(0, 1)), 7) - 100.0
+                for name in names
+            ]
         )
     )
     return metric
@@ -488,9 +493,9 @@ class TokenVectors:
     layer = 2
     path = Path("letters")
 
-    def encode(self, texts: Sequence[str]) -> list[bertscore.Tokens]:
+    def encode(self, texts: Sequence[str]) -> list[Tokens]:
         """Return unit vectors along the axes or halves, exact on every processor."""
-        out: list[bertscore.Tokens] = []
+        out: list[Tokens] = []
         for text in texts:
             ids = np.array(self.token_ids([text])[0], dtype=np.int64)
             signs = np.where((ids[:, None] >> np.arange(4)) & 1, 0.5, -0.5).astype(
@@ -498,7 +503,7 @@ class TokenVectors:
             )
             counted = np.ones(len(ids), dtype=bool)
             counted[[0, -1]] = False
-            out.append(bertscore.Tokens(signs, counted, ids))
+            out.append(Tokens(signs, counted, ids))
         return out
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:

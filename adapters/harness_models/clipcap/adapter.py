@@ -52,7 +52,9 @@ class ClipCapAdapter(LeftToRight):
         Default: the features of the training, if ``harness train`` wrote the
         checkpoint.
     clip
-        Instead of ``features``: ``{model: open_clip name, weights: local file}``.
+        Instead of ``features``: ``{weights: ...}``, a file, folder or name as for
+        :class:`~harness_models.clipcap.clip_images.ClipImages`; plain weights need
+        ``model`` too, the name of the architecture in open_clip.
     images
         Folder of the paths in ``Example.media``, for ``clip``.
     stop
@@ -121,7 +123,7 @@ class ClipCapAdapter(LeftToRight):
             "config": read_config(config),
             "stop": stop,
             "dtype": dtype,
-            "clip": (clip or {}).get("model"),
+            "clip": self.clip.fingerprint if self.clip else None,
         }
 
     def _stop(self, text: str) -> tuple[int]:
@@ -137,7 +139,6 @@ class ClipCapAdapter(LeftToRight):
         the feature files and the settings.
         """
         sources = [self.features.path] if isinstance(self.features, FeatureFile) else []
-        sources += [Path(self.clip.weights)] if self.clip else []
         files = file_fingerprint(
             *weight_files(self.checkpoint), *self.words.files, *sources
         )

@@ -1,4 +1,4 @@
-"""CLIP image vectors by open_clip, from local weights."""
+"""CLIP image vectors, from weights by path or by name."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from harness.contracts import Example, Failure
-from harness.errors import InputError, did_you_mean, require
-from harness.files.torchscript import is_torchscript, read_openai_clip
-from harness.registry.torchvision_guard import guard_torchvision
+from harness.encoders.clip_weights import find_clip_weights
+from harness.encoders.fingerprints import weights_fingerprint
+from harness.encoders.precision import computing
 from harness_models.shared.inputs.pictures import open_picture
 
 
@@ -20,11 +21,12 @@ class ClipImages:
 
     Parameters
     ----------
-    model
-        Name in open_clip, for OpenAI's weights for example ``ViT-B-32-quickgelu`` or
-        ``RN50x4-quickgelu``.
     weights
-        Local file of the weights; nothing is downloaded.
+        Weights of the model: a file of open_clip, an archive of OpenAI such as
+        ``ViT-B-32.pt``, a folder of open_clip or transformers, a name on the hub, or
+        with ``model`` a published tag of open_clip.
+    model
+        Name of the architecture in open_clip, which only plain weights and tags need.
     images
         Folder of the images; default: ``Example.media`` is the path.
     device
@@ -40,51 +42,15 @@ class ClipImages:
     def __init__(
         self,
         *,
-        model: str,
         weights: str | Path,
+        model: str | None = None,
         images: str | Path | None = None,
         device: str = "cpu",
     ) -> None:
-        guard_torchvision()
-        open_clip: Any = require(
-            "open_clip", extra="clip", needed_by="CLIP image features"
-        )
-
-        names = open_clip.list_models()
-        if model not in names:
-            raise InputError(
-                f"unknown CLIP model '{model}'{did_you_mean(model, names)}"
-            )
-
-        self.weights = Path(weights)
-        if not self.weights.is_file():
-            raise InputError(
-                "no such file of CLIP weights (nothing is downloaded)",
-                str(self.weights),
-            )
+        found = find_clip_weights(str(weights), model, subject="CLIP image features")
+        self.fingerprint = weights_fingerprint(found.path)
         self.folder = Path(images) if images is not None else None
-        self.device = torch.device(device)
-
-        is_archive = is_torchscript(self.weights)
-        try:
-            created = open_clip.create_model_and_transforms(
-                model,
-                pretrained=None if is_archive else str(self.weights),
-                device=device,
-                weights_only=True,
-            )
-            if is_archive:
-                quick_gelu = bool(open_clip.get_model_config(model).get("quick_gelu"))
-                arrays = read_openai_clip(self.weights, model, quick_gelu, names)
-                tensors = {key: torch.from_numpy(a) for key, a in arrays.items()}
-                created[0].load_state_dict(tensors)
-        except (RuntimeError, ValueError, KeyError) as error:
-            raise InputError(
-                f"no weights of {model} ({str(error).splitlines()[0]})",
-                str(self.weights),
-            ) from error
-        self.network = created[0].eval()
-        self.transform = created[2]
+        self.towers = found.load(device, "float32")
 
     def encode(self, examples: Sequence[Example]) -> list[torch.Tensor | Failure]:
         """Return a vector (d,), float32, per example, or a :class:`Failure` for an
@@ -92,17 +58,16 @@ class ClipImages:
         """
         pixels = [self._pixels(example) for example in examples]
         good = {
-            i: item for i, item in enumerate(pixels) if isinstance(item, torch.Tensor)
+            i: item for i, item in enumerate(pixels) if isinstance(item, np.ndarray)
         }
         out: list[Any] = list(pixels)
         if good:
-            batch = torch.stack(list(good.values())).to(self.device)
-            with torch.inference_mode():
-                vectors = self.network.encode_image(batch)
+            with computing("float32"):
+                vectors = self.towers.encode_pixels(np.stack(list(good.values())))
             for i, vector in zip(good, vectors.float()):
                 out[i] = vector
         return out
 
-    def _pixels(self, example: Example) -> torch.Tensor | Failure:
+    def _pixels(self, example: Example) -> np.ndarray | Failure:
         image = open_picture(example, self.folder)
-        return image if isinstance(image, Failure) else self.transform(image)
+        return image if isinstance(image, Failure) else self.towers.pixels(image)

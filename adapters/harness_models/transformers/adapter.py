@@ -21,6 +21,12 @@ from harness.contracts import (
     RunsCode,
     TokenScores,
 )
+from harness.encoders.devices import (
+    devices_of,
+    number_format,
+    visible_devices,
+)
+from harness.encoders.model_folders import model_folder
 from harness.errors import HarnessError, InputError
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
@@ -28,12 +34,6 @@ from harness_models.shared.decoding.memory_meter import MemoryMeter, memory_mete
 from harness_models.shared.decoding.replicas import Replica, spread
 from harness_models.shared.decoding.states import reorder
 from harness_models.shared.weights.fingerprints import file_fingerprint
-from harness_models.transformers.devices import (
-    devices_of,
-    number_format,
-    visible_devices,
-)
-from harness_models.transformers.hub import model_folder
 from harness_models.transformers.inputs import InputBuilder, InputSettings
 from harness_models.transformers.loading import KINDS, LoadedModel, load_model
 from harness_models.transformers.steps import (

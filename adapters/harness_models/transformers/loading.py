@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.encoders.memory import is_out_of_memory
 from harness.errors import HarnessError, InputError, MissingExtra, require
 from harness.files.announcements import announce
 from harness.registry.torchvision_guard import guard_torchvision
-from harness_models.shared.decoding.batches import is_out_of_memory
 from harness_models.shared.media.kinds import Medium
 from harness_models.shared.weights.checkpoint_config import torch_dtype
 

@@ -8,12 +8,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from harness.encoders.devices import first_device
+from harness.encoders.fingerprints import weights_fingerprint
+from harness.encoders.precision import computing
+from harness.encoders.token_batches import TokenBudget
 from harness.errors import HarnessError, InputError
 from harness.files.user_path import user_path
 from harness_metrics.embeddings.local_model import (
     LoadsModel,
     load_transformer,
-    weights_fingerprint,
 )
 from harness_metrics.tokenisers.plain_words import plain_words
 
@@ -86,8 +89,10 @@ class Classifier(LoadsModel):
     label : str
         Name of the class of errors in the configuration; a model with one output needs
         none of that name.
-    batch_size : int
-        Texts per forward pass.
+    batch_size : int, optional
+        Texts per forward pass; default: by a budget of tokens.
+    device : str, default "auto"
+        Device of the model; ``auto`` is the first accelerator, else the CPU.
     metric : str
         Name of the metric, for messages.
 
@@ -101,12 +106,14 @@ class Classifier(LoadsModel):
         self,
         path: str,
         label: str = "error",
-        batch_size: int = 64,
+        batch_size: int | None = None,
+        device: str = "auto",
         metric: str = "fense",
     ) -> None:
         self.path = user_path(path)
         self.label = label
         self.batch_size = batch_size
+        self.device = device
         self.metric = metric
         if not (self.path / "config.json").is_file():
             raise InputError(
@@ -119,8 +126,8 @@ class Classifier(LoadsModel):
         return f"classifier:{weights_fingerprint(self.path)}:{self.label}"
 
     @cached_property
-    def _loaded_model(self) -> tuple[Any, Any, int]:
-        """Tokenizer, model and the index of the class."""
+    def _loaded_model(self) -> tuple[Any, Any, int, str]:
+        """Tokenizer, model, the index of the class, and the device."""
         kind = "AutoModelForSequenceClassification"
         needed_by = f"the detector of '{self.metric}'"
         tokenizer, model = load_transformer(self.path, kind, "detector", needed_by)
@@ -137,34 +144,37 @@ class Classifier(LoadsModel):
                 "classes are",
                 str(self.path),
             )
-        return tokenizer, model, names.get(self.label.lower(), 0)
+        device = first_device(self.device, needed_by)
+        index = names.get(self.label.lower(), 0)
+        return tokenizer, model.to(device), index, device
 
     def probabilities(self, texts: Sequence[str]) -> np.ndarray:
         """Return the probability of the class for each text, shape (T,): a sigmoid for
         several classes at once, else a softmax.
         """
-        import torch
-
-        tokenizer, model, index = self._loaded_model
+        tokenizer, model, index, device = self._loaded_model
         several = (
             model.config.problem_type == "multi_label_classification"
             or model.config.num_labels == 1
         )
+        probabilities = np.empty(len(texts))
+        if not texts:
+            return probabilities
+        rows = tokenizer(list(texts), truncation=True)["input_ids"]
 
-        probabilities: list[np.ndarray] = []
-        with torch.inference_mode():
-            for start in range(0, len(texts), self.batch_size):
-                batch = tokenizer(
-                    list(texts[start : start + self.batch_size]),
-                    padding=True,
-                    truncation=True,
-                    return_tensors="pt",
-                )
-                logits = model(**batch).logits.double()
-                of_classes = logits.sigmoid() if several else logits.softmax(-1)
-                probabilities.append(of_classes[:, index].numpy())
+        def forward(batch: np.ndarray) -> None:
+            inputs = tokenizer.pad(
+                {"input_ids": [rows[k] for k in batch]}, return_tensors="pt"
+            ).to(device)
+            logits = model(**inputs).logits.float().cpu().double()
+            of_classes = logits.sigmoid() if several else logits.softmax(-1)
+            probabilities[batch] = of_classes[:, index].numpy()
 
-        return np.concatenate(probabilities) if probabilities else np.empty(0)
+        lengths = np.array([len(row) for row in rows], dtype=np.int64)
+        budget = TokenBudget(device, self.batch_size)
+        with computing("float32"):
+            budget.run(lengths, forward, f"the detector of '{self.metric}'")
+        return probabilities
 
 
 def resolve_detector(

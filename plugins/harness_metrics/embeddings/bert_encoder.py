@@ -1,11 +1,10 @@
-"""Forward pass of BERT sentence encoders with mean pooling (MiniLM and similar) on the
-CPU.
+"""Forward pass of BERT sentence encoders with mean pooling (MiniLM and similar).
 
 Reads a sentence-transformers folder (config.json, tokenizer.json, model.safetensors,
 1_Pooling). Texts with equal numbers of tokens share a batch, so that neither padding
 nor a mask is needed, and query, key and value are one matrix product. This takes
 about half the time of the library sentence-transformers and avoids its import of
-several seconds.
+several seconds on the CPU.
 """
 
 from __future__ import annotations
@@ -17,6 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from harness.encoders.long_texts import Long, divide, mean_of_windows
+from harness.encoders.precision import Precision, computing, to_numpy, weight_dtype
+from harness.encoders.token_batches import TokenBudget
+from harness.encoders.towers import in_order
 from harness.errors import InputError, require
 from harness.files.json_text import parse_json
 
@@ -24,10 +27,6 @@ if TYPE_CHECKING:
     import torch
 
 
-TOKENS_PER_BATCH = 1024
-"""Rows of the matrix products: enough for full speed,
-few enough for the second-level cache.
-"""
 _FILES = (
     "config.json",
     "tokenizer.json",
@@ -104,8 +103,16 @@ class BertEncoder:
     Parameters
     ----------
     folder : Path
-        A sentence-transformers folder. Texts are truncated at its ``max_seq_length``;
+        A sentence-transformers folder. Texts are read up to its ``max_seq_length``;
         vectors have unit length if its ``modules.json`` lists a Normalize module.
+    device : str
+        Name of a torch device.
+    precision : str
+        Number format of the forward pass.
+    batch_size : int, optional
+        Texts per forward pass; default: by a budget of tokens.
+    long : {'cut', 'windows'}
+        Reading of texts beyond the length of the model.
 
     Raises
     ------
@@ -113,7 +120,19 @@ class BertEncoder:
         If the weights lack a tensor or a file is not JSON.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        device: str = "cpu",
+        precision: Precision = "float32",
+        batch_size: int | None = None,
+        long: Long = "cut",
+    ) -> None:
+        self.name = f"the encoder {folder.name}"
+        self.device = device
+        self.precision = precision
+        self.long: Long = long
+        self.budget = TokenBudget(device, batch_size, equal_lengths=True)
         needed_by = f"the encoder {folder.name}"
         extra = "embeddings"
         self._torch = require("torch", extra=extra, needed_by=needed_by)
@@ -124,7 +143,7 @@ class BertEncoder:
         self.heads = int(config["num_attention_heads"])
         self.eps = float(config["layer_norm_eps"])
         limits = _optional_json(folder / "sentence_bert_config.json", {})
-        length = min(
+        self.context = min(
             int(limits.get("max_seq_length") or 1 << 30),
             int(config["max_position_embeddings"]),
         )
@@ -132,12 +151,13 @@ class BertEncoder:
         self.normalize = any(module["type"].endswith("Normalize") for module in modules)
         self.tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()
-        self.tokenizer.enable_truncation(length)
+        self.tokenizer.no_truncation()
 
         # half precision, and weights of a BERT with another head
         raw = load(str(folder / "model.safetensors"))
+        dtype = weight_dtype(precision)
         weights = {
-            key.removeprefix("bert."): value.float()
+            key.removeprefix("bert."): value.float().to(device, dtype)
             for key, value in raw.items()
             if value.is_floating_point()
         }
@@ -181,27 +201,40 @@ class BertEncoder:
             )
             self.layers.append(layer)
 
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of texts, whole, special ones included."""
+        return [item.ids for item in self.tokenizer.encode_batch_fast(list(texts))]
+
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return sentence vectors, float32, shape (T, d).
 
         A vector does not depend on the other texts beyond 1e-6.
         """
-        torch = self._torch
-        tokens = [item.ids for item in self.tokenizer.encode_batch_fast(list(texts))]
-        out = np.empty((len(texts), self.words.shape[1]), dtype=np.float32)
-        lengths = np.array([len(ids) for ids in tokens], dtype=np.int64)
-        batches = _batches_of_equal_length(lengths)
+        rows, owners = divide(self.token_ids(texts), self.context, self.long)
+        lengths = np.array([len(ids) for ids in rows], dtype=np.int64)
+        if self.device == "cpu":
+            vectors = self._encode_on_cpu(rows, lengths)
+        else:
+            vectors = self._encode_on_accelerator(rows, lengths)
+        return mean_of_windows(vectors, owners, len(texts), normalize=self.normalize)
 
-        def fill(rows: np.ndarray) -> None:
-            ids = torch.tensor([tokens[i] for i in rows])
+    def _encode_on_cpu(
+        self, rows: Sequence[Sequence[int]], lengths: np.ndarray
+    ) -> np.ndarray:
+        torch = self._torch
+        vectors = np.empty((len(rows), self.words.shape[1]), dtype=np.float32)
+        batches = self.budget.batches(lengths)
+
+        def fill(batch: np.ndarray) -> None:
+            ids = torch.tensor([rows[i] for i in batch])
             with torch.inference_mode():
-                out[rows] = self._forward(ids).numpy()
+                vectors[batch] = to_numpy(self._forward(ids))
 
         workers = min(torch.get_num_threads(), len(batches))
         if workers <= 1:
-            for rows in batches:
-                fill(rows)
-            return out
+            for batch in batches:
+                fill(batch)
+            return vectors
 
         # Whole batches in parallel, one thread each: threads that share each small
         # product wait for each other, above all on a busy machine. The thread count is
@@ -210,7 +243,22 @@ class BertEncoder:
             workers, initializer=torch.set_num_threads, initargs=(1,)
         ) as pool:
             list(pool.map(fill, batches))
-        return out
+        return vectors
+
+    def _encode_on_accelerator(
+        self, rows: Sequence[Sequence[int]], lengths: np.ndarray
+    ) -> np.ndarray:
+        if not rows:
+            return np.empty((0, self.words.shape[1]), dtype=np.float32)
+        blocks: list[tuple[np.ndarray, Any]] = []
+
+        def forward(batch: np.ndarray) -> None:
+            ids = self._torch.tensor([rows[i] for i in batch]).to(self.device)
+            blocks.append((batch, self._forward(ids)))
+
+        with computing(self.precision):
+            self.budget.run(lengths, forward, self.name)
+        return in_order(blocks)
 
     def _forward(self, ids: torch.Tensor) -> torch.Tensor:
         """Return sentence vectors (B, d) of token ids (B, L)."""
@@ -246,18 +294,3 @@ class BertEncoder:
         if self.normalize:
             return torch.nn.functional.normalize(vectors, dim=1)
         return vectors
-
-
-def _batches_of_equal_length(lengths: np.ndarray) -> list[np.ndarray]:
-    """Return the text numbers of each batch, for token counts (T,): equal counts only,
-    at most TOKENS_PER_BATCH tokens.
-    """
-    if not len(lengths):
-        return []
-
-    order = np.argsort(lengths, kind="stable")
-    batches: list[np.ndarray] = []
-    for group in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
-        step = max(1, TOKENS_PER_BATCH // max(1, int(lengths[group[0]])))
-        batches += [group[start : start + step] for start in range(0, len(group), step)]
-    return batches

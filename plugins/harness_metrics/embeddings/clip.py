@@ -1,46 +1,55 @@
 """Embedding ``clip``: the text tower of a CLIP model,
-through open_clip with local weights.
+through open_clip or transformers.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from harness.contracts import PathParam
-from harness.errors import HarnessError, InputError, did_you_mean, require
-from harness.files.announcements import announce
-from harness.files.torchscript import (
-    CLIP_SETTINGS,
-    is_torchscript,
-    read_openai_clip,
+from harness.contracts.parameters import Count
+from harness.encoders.clip_weights import ClipWeights, find_clip_weights
+from harness.encoders.devices import first_device
+from harness.encoders.fingerprints import weights_fingerprint
+from harness.encoders.long_texts import Long, count_cut_tokens
+from harness.encoders.precision import (
+    Precision,
+    check_precision,
+    signature_suffix,
 )
-from harness.files.user_path import user_path
-from harness_metrics.embeddings.local_model import (
-    LocalModelEmbedding,
-    weights_fingerprint,
-)
+from harness.encoders.towers import TwoTowers, encode_texts
+from harness.encoders.vector_store import encode_with_store
+from harness_metrics.embeddings.local_model import LocalModelEmbedding
+
+DEFAULT_WEIGHTS = "openai/clip-vit-base-patch32"
+"""The model of the published CLIPScore: ViT-B/32 of OpenAI, by its name on the hub."""
 
 
 class Clip(LocalModelEmbedding):
     """Text vectors of a CLIP model, unit length.
 
-    Texts beyond the context of the model (77 tokens) are truncated.
-
     Parameters
     ----------
     weights : str
-        Local file of open_clip weights: safetensors, or a state dictionary of tensors
-        alone, or an archive of TorchScript (:mod:`harness.files.torchscript`).
-    model : str
-        Name of the architecture in open_clip.
-    batch_size : int
-        Texts per forward pass.
+        Weights of the model: a file of open_clip (safetensors, or a state dictionary of
+        tensors alone), an archive of OpenAI such as ``ViT-B-32.pt``, a folder of
+        open_clip, transformers or sentence-transformers, the name of a model on the
+        hub, which is taken from its cache or fetched, or with ``model`` a published tag
+        of open_clip such as ``laion2b_s34b_b79k``. The default is OpenAI's ViT-B/32.
+    model : str, optional
+        Name of the architecture in open_clip, which only plain weights and tags need.
+    batch_size : int, optional
+        Texts per forward pass. The default is a budget of tokens.
+    device : str, default "auto"
+        Device of the model; ``auto`` is the first accelerator, else the CPU.
+    dtype : {'float32', 'tf32', 'bfloat16', 'float16'}
+        Precision of the forward pass.
+    long : {'cut', 'windows'}
+        Reading of texts beyond the context of the model (77 tokens, special ones
+        included): their beginning, or the mean over windows.
 
     References
     ----------
@@ -49,115 +58,73 @@ class Clip(LocalModelEmbedding):
     """
 
     name = "clip"
+    needed_by = "embedding 'clip'"
+    """Subject of messages."""
 
     def __init__(
-        self, *, weights: PathParam, model: str = "ViT-B-32", batch_size: int = 64
+        self,
+        *,
+        weights: PathParam = DEFAULT_WEIGHTS,
+        model: str | None = None,
+        batch_size: Count | None = None,
+        device: str = "auto",
+        dtype: Precision = "float32",
+        long: Long = "cut",
     ) -> None:
-        self.weights = user_path(weights)
+        self.weights = weights
         self.model = model
         self.batch_size = batch_size
-
-    def signature(self) -> str:
-        """Return ``clip|MODEL|HASH`` with the hash of the weights.
-
-        Raises :class:`InputError` without the file.
-        """
-        return f"clip|{self.model}|{weights_fingerprint(self.weights)}"
+        self.device = device
+        self.dtype = check_precision(dtype, self.needed_by)
+        self.long: Long = long
 
     @cached_property
-    def _loaded_model(self) -> tuple[Any, Any]:
-        """The model and its tokenizer."""
-        from harness.registry.torchvision_guard import guard_torchvision
+    def found(self) -> ClipWeights:
+        """Weights that are there, and their architecture.
 
-        if not self.weights.is_file():
-            raise InputError("no such file of CLIP weights", where=str(self.weights))
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
-        guard_torchvision()
-
-        open_clip = require("open_clip", extra="clip", needed_by="embedding 'clip'")
-        architectures = open_clip.list_models()
-        if self.model not in architectures:
-            hint = did_you_mean(self.model, architectures)
-            raise HarnessError(
-                f"embedding 'clip': open_clip has no model '{self.model}'{hint}"
-            )
-
-        with announce(f"loading CLIP {self.model}"):
-            model = open_clip.create_model(self.model, pretrained=None, device="cpu")
-            state = self._load_state(architectures)
-        try:
-            model.load_state_dict(state)
-        except RuntimeError as error:
-            # the first line says no more than that there are errors
-            reason = str(error)
-            if "\n" in reason:
-                reason = reason.splitlines()[1].strip()
-            raise InputError(
-                f"not the weights of {self.model}: {reason[:200]}",
-                where=str(self.weights),
-            ) from error
-        return model.eval(), open_clip.get_tokenizer(self.model)
-
-    def _load_state(self, architectures: Sequence[str]) -> dict[str, Any]:
-        """Return the tensors of the weights by name."""
-        if not is_torchscript(self.weights):
-            return load_state(self.weights)
-        torch: Any = require("torch", extra="clip", needed_by="embedding 'clip'")
-        open_clip = require("open_clip", extra="clip", needed_by="embedding 'clip'")
-        quick_gelu = bool(open_clip.get_model_config(self.model).get("quick_gelu"))
-        arrays = read_openai_clip(self.weights, self.model, quick_gelu, architectures)
-        return {name: torch.from_numpy(array) for name, array in arrays.items()}
-
-    def loaded_with_preprocess(self) -> tuple[Any, Any]:
-        """Return the model and the transform from a PIL image to its input, a float
-        tensor of shape (3, H, W).
+        Raises :class:`InputError` where they are not.
         """
-        model, _ = self._loaded_model
-        open_clip = require("open_clip", extra="clip", needed_by="embedding 'clip'")
-        preprocess = open_clip.image_transform(
-            model.visual.image_size,
-            is_train=False,
-            mean=getattr(model.visual, "image_mean", None),
-            std=getattr(model.visual, "image_std", None),
+        return find_clip_weights(str(self.weights), self.model, subject=self.needed_by)
+
+    def signature(self) -> str:
+        """Return ``clip|MODEL|HASH`` with the hash of the weights, and the precision
+        and the reading of long texts where they are not the default.
+
+        Raises :class:`InputError` without the weights.
+        """
+        windows = "|windows" if self.long == "windows" else ""
+        return (
+            f"clip|{self.found.model}|{weights_fingerprint(self.found.path)}"
+            f"{signature_suffix(self.dtype)}{windows}"
         )
-        return model, preprocess
+
+    @cached_property
+    def _loaded_model(self) -> TwoTowers:
+        """The model on its device."""
+        device = first_device(self.device, self.needed_by)
+        return self.found.load(device, self.dtype)
+
+    @property
+    def towers(self) -> TwoTowers:
+        """The model on its device; loaded at first use."""
+        return self._loaded_model
+
+    def reads(self) -> str:
+        """Return model and length of the texts that it reads."""
+        return f"CLIP {self.found.model} reads {self.towers.context} tokens of a text"
+
+    def cut_tokens(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the number of tokens of each text that are not read, shape (T,)."""
+        if self.long == "windows":
+            return np.zeros(len(texts), dtype=np.int64)
+        return count_cut_tokens(texts, self.towers.context, self.towers.token_ids)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return text vectors, float32, shape (T, d)."""
-        import torch
 
-        model, tokenizer = self._loaded_model
-        vectors: list[np.ndarray] = []
-        with torch.inference_mode():
-            for start in range(0, len(texts), self.batch_size):
-                tokens = tokenizer(list(texts[start : start + self.batch_size]))
-                block = model.encode_text(tokens, normalize=True)
-                vectors.append(block.float().numpy())
-        return np.concatenate(vectors)
+        def compute(missing: list[str]) -> np.ndarray:
+            return encode_texts(
+                self.towers, missing, batch_size=self.batch_size, long=self.long
+            )
 
-
-def load_state(path: Path) -> dict[str, Any]:
-    """Return the tensors of a weights file by name, without the prefix ``module.``;
-    nothing else is unpickled.
-
-    Raises :class:`InputError` if the file holds anything but tensors.
-    """
-    if path.suffix == ".safetensors":
-        safetensors = require(
-            "safetensors.torch", extra="clip", needed_by="embedding 'clip'"
-        )
-        return safetensors.load_file(str(path))
-
-    import torch
-
-    try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise InputError(
-            f"not a file of tensors alone: {reason}", where=str(path)
-        ) from error
-
-    state = state.get("state_dict", state)
-    weights = {key.removeprefix("module."): value for key, value in state.items()}
-    return {key: value for key, value in weights.items() if key not in CLIP_SETTINGS}
+        return encode_with_store(self.signature(), self.device, texts, compute)

@@ -1,25 +1,15 @@
-"""Models whose weights are local files: loading, pickling without them, fingerprint;
-base class of such embeddings.
+"""Models whose weights are local files: loading, and pickling without them; base class
+of such embeddings.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.errors import InputError, require
+from harness.errors import require
 from harness.files.announcements import announce
-
-_FILES = (
-    "config.json",
-    "tokenizer.json",
-    "modules.json",
-    "model.safetensors",
-    "1_Pooling/config.json",
-)
-"""Files of a folder that change its vectors."""
 
 
 class LoadsModel:
@@ -76,31 +66,3 @@ def load_transformer(
             str(path), local_files_only=True, **options
         )
     return tokenizer, model.eval()
-
-
-def weights_fingerprint(path: Path) -> str:
-    """Return the first 12 hexadecimal digits of the SHA-256 of a model.
-
-    Parameters
-    ----------
-    path : Path
-        A weights file, or a sentence-transformers folder, of which configuration,
-        tokenizer and weights are hashed.
-
-    Raises
-    ------
-    InputError
-        If the path is neither a file nor a folder with at least one of these files.
-    """
-    files = [path]
-    if not path.is_file():
-        files = [path / name for name in _FILES if (path / name).is_file()]
-    if not files:
-        raise InputError("no such model file", where=str(path))
-
-    digest = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-    return digest.hexdigest()[:12]

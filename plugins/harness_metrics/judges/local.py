@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import Any
 
 from harness.contracts.parameters import Count, check_arguments
+from harness.encoders.devices import first_device
+from harness.encoders.fingerprints import weights_fingerprint
 from harness.errors import HarnessError, InputError, require
 from harness.files.user_path import user_path
 from harness_metrics.embeddings.local_model import (
     LoadsModel,
     load_transformer,
-    weights_fingerprint,
 )
 from harness_metrics.judges.replies import Conversation, Reply
 
@@ -69,15 +70,8 @@ class LocalModel(LoadsModel):
 
     def signature(self) -> str:
         """Return the hash of the model and the settings that change answers."""
-        return f"local:{self._fingerprint}|max_tokens:{self.max_tokens}|{self.dtype}"
-
-    @cached_property
-    def _fingerprint(self) -> str:
-        shards = [
-            weights_fingerprint(shard)
-            for shard in sorted(self.path.glob("*-of-*.safetensors"))
-        ]
-        return "+".join([weights_fingerprint(self.path), *shards])
+        fingerprint = weights_fingerprint(self.path)
+        return f"local:{fingerprint}|max_tokens:{self.max_tokens}|{self.dtype}"
 
     @cached_property
     def _loaded_model(self) -> tuple[Any, Any]:
@@ -88,9 +82,6 @@ class LocalModel(LoadsModel):
                 f"judge: dtype is {self.dtype!r}; expected the name of a torch "
                 "dtype, such as bfloat16"
             )
-        # the adapters' rules for devices, and their import of torch
-        from harness_models.transformers.devices import first_device
-
         device = first_device(self.device, "judge")
         try:
             tokenizer, model = load_transformer(

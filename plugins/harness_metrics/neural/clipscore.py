@@ -1,5 +1,5 @@
 """CLIPScore and RefCLIPScore (Hessel et al. 2021), PAC-S and RefPAC-S (Sarto et al.
-2023) through open_clip with local weights.
+2023) with the towers of a CLIP model.
 
 CLIPScore is 2.5 max(cos(image, caption), 0), with the prefix "A photo depicts " before
 the caption. RefCLIPScore is the harmonic mean of CLIPScore and max(max over references
@@ -9,16 +9,23 @@ own.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
+from harness.contracts.parameters import Count
+from harness.encoders.long_texts import Long
+from harness.encoders.precision import Precision
+from harness.encoders.towers import encode_images
+from harness.encoders.vector_store import current_store, encode_with_store
 from harness.errors import HarnessError, InputError
+from harness.files.image_names import image_folder
 from harness.files.media import MediaCell, media_file, media_label, open_media
 from harness.files.user_path import user_path
-from harness_metrics.embeddings.clip import Clip
+from harness_metrics.embeddings.clip import DEFAULT_WEIGHTS, Clip
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -27,6 +34,34 @@ WEIGHT = 2.5
 """Factor w of the paper, which spreads typical values over [0, 1]."""
 PREFIX = "A photo depicts "
 PAC_WEIGHTS = "clip_ViT-B-32.pth of github.com/aimagelab/pacscore"
+
+
+def open_picture(name: str) -> Image:
+    """Return the image of a file or of a cell of a data set, in RGB.
+
+    Raises :class:`InputError` for one that cannot be decoded.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with open_media(name) as file, Image.open(file) as image:
+            return image.convert("RGB")
+    except (
+        UnidentifiedImageError,
+        Image.DecompressionBombError,
+        OSError,
+        ValueError,
+        SyntaxError,
+    ) as error:
+        raise InputError(
+            f"the image cannot be decoded: {error}", media_label(name)
+        ) from error
+
+
+def _content_hash(name: str) -> str:
+    """Return the SHA-256 of the bytes of an image."""
+    with open_media(name) as file:
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 class PrefixedClip:
@@ -49,6 +84,14 @@ class PrefixedClip:
         """Return unit vectors of the prefixed texts, float32, shape (T, d)."""
         return self.clip.encode([PREFIX + text for text in texts])
 
+    def reads(self) -> str:
+        """Return model and length of the texts that it reads."""
+        return self.clip.reads()
+
+    def cut_tokens(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the number of tokens of each text that are not read, shape (T,)."""
+        return self.clip.cut_tokens([PREFIX + text for text in texts])
+
 
 class ClipScore(MeanMetric):
     """CLIPScore of the candidates with the image of the example, mean over candidates;
@@ -57,19 +100,22 @@ class ClipScore(MeanMetric):
     Parameters
     ----------
     weights : str
-        Local file of open_clip weights.
-    model : str
-        Name of the architecture in open_clip.
+        Weights of the model, as for :class:`~harness_metrics.embeddings.clip.Clip`. The
+        default is OpenAI's ViT-B/32, the published model.
+    model : str, optional
+        Name of the architecture in open_clip, which only plain weights and tags need.
     images : str, optional
-        Folder in which the media names of the examples are looked up. The default takes
-        them as paths.
-    batch_size : int
+        Folder in which the media names of the examples are looked up; the image of an
+        example without one is the file whose name, stem, or number at the end of the
+        stem is the example's id. The default takes media names as paths.
+    batch_size : int, optional
         Texts or images per forward pass.
-
-    Raises
-    ------
-    HarnessError
-        If ``weights`` is missing.
+    device : str, default "auto"
+        Device of the model; ``auto`` is the first accelerator, else the CPU.
+    dtype : {'float32', 'tf32', 'bfloat16', 'float16'}
+        Precision of the forward pass.
+    long : {'cut', 'windows'}
+        Reading of captions beyond the context of the model.
 
     References
     ----------
@@ -80,27 +126,28 @@ class ClipScore(MeanMetric):
     label = "clipscore"
     needs = frozenset({"images", "embeddings"})
     factor = WEIGHT
-    example = (
-        "the open_clip_pytorch_model.bin of the hub model "
-        "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
-    )
-    """Weights that the error message for missing weights names."""
 
     def __init__(
         self,
         *,
-        weights: PathParam | None = None,
-        model: str = "ViT-B-32",
+        weights: PathParam = DEFAULT_WEIGHTS,
+        model: str | None = None,
         images: PathParam | None = None,
-        batch_size: int = 64,
+        batch_size: Count | None = None,
+        device: str = "auto",
+        dtype: Precision = "float32",
+        long: Long = "cut",
     ) -> None:
-        if weights is None:
-            raise HarnessError(
-                f"metric '{self.label}' needs weights: "
-                f"a local file of open_clip weights for {model} (for example "
-                f"{self.example})"
-            )
-        self.clip = Clip(weights=weights, model=model, batch_size=batch_size)
+        self.clip = Clip(
+            weights=weights,
+            model=model,
+            batch_size=batch_size,
+            device=device,
+            dtype=dtype,
+            long=long,
+        )
+        self.clip.needed_by = f"metric '{self.label}'"
+        self.embedding = PrefixedClip(self.clip)
         self.images = user_path(images) if images else None
         self.batch_size = batch_size
 
@@ -129,20 +176,21 @@ class ClipScore(MeanMetric):
         vectors = features.memo((self.signature(), "images"), dict[str, np.ndarray])
         files = [self._file(item.id, item.media) for item in batch.sets]
         missing = [file for file in dict.fromkeys(files) if file not in vectors]
-        for start in range(0, len(missing), self.batch_size):
-            names = missing[start : start + self.batch_size]
-            images = [self._open(name) for name in names]
-            vectors.update(zip(names, self._encode(images)))
+        if missing:
+            vectors.update(zip(missing, self._encode(missing)))
         return np.stack([vectors[file] for file in files])
 
     def _file(self, example: str, media: str | None) -> str:
         """Return the name of the image of an example, with its folder; raise
         :class:`InputError` for a file that is not there.
         """
+        if not media and self.images is not None:
+            return str(image_folder(self.images).find(example)[0])
         if not media:
             raise InputError(
                 f"metric '{self.label}' needs images, and the example '{example}' "
-                "has none"
+                "has none; name the folder of the images "
+                f"(-m {self.label}:images=FOLDER)"
             )
         if MediaCell.parse(media) is not None:
             return media
@@ -156,36 +204,28 @@ class ClipScore(MeanMetric):
             )
         return str(file)
 
-    @staticmethod
-    def _open(name: str) -> Image:
-        from PIL import Image, UnidentifiedImageError
+    def _encode(self, names: Sequence[str]) -> np.ndarray:
+        """Return unit vectors of images by their names, float32, shape (T, d)."""
 
-        try:
-            with open_media(name) as file, Image.open(file) as image:
-                return image.convert("RGB")
-        except (
-            UnidentifiedImageError,
-            Image.DecompressionBombError,
-            OSError,
-            ValueError,
-            SyntaxError,
-        ) as error:
-            raise InputError(
-                f"the image cannot be decoded: {error}", media_label(name)
-            ) from error
+        def compute(missing: Sequence[str]) -> np.ndarray:
+            return encode_images(
+                self.clip.towers, missing, open_picture, batch_size=self.batch_size
+            )
 
-    def _encode(self, images: Sequence[Image]) -> np.ndarray:
-        """Return unit vectors of images, float32, shape (len(images), d)."""
-        import torch
-
-        model, preprocess = self.clip.loaded_with_preprocess()
-        with torch.inference_mode():
-            pixels = torch.stack([preprocess(image) for image in images])
-            return model.encode_image(pixels, normalize=True).float().numpy()
+        if current_store() is None:
+            return compute(names)
+        hashes = [_content_hash(name) for name in names]
+        name_of = dict(zip(hashes, names))
+        return encode_with_store(
+            f"{self.clip.signature()}|image",
+            self.clip.device,
+            hashes,
+            lambda missing: compute([name_of[item] for item in missing]),
+        )
 
     def caption_scores(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the CLIPScore of each candidate, float64, shape (B, n)."""
-        texts = features.vectors(PrefixedClip(self.clip), batch.candidate_ids)
+        texts = features.vectors(self.embedding, batch.candidate_ids)
         images = self.image_vectors(batch, features)
         cosines = np.einsum(
             "bnd,bd->bn", texts.astype(np.float64), images.astype(np.float64)
@@ -217,9 +257,10 @@ class RefClipScore(ClipScore):
         0 for a candidate with both parts 0.
         """
         clip = self.caption_scores(batch, features)
-        embedding = PrefixedClip(self.clip)
-        candidates = features.vectors(embedding, batch.candidate_ids).astype(np.float64)
-        references = features.vectors(embedding, batch.reference_ids).astype(np.float64)
+        candidates = features.vectors(self.embedding, batch.candidate_ids)
+        references = features.vectors(self.embedding, batch.reference_ids)
+        candidates = candidates.astype(np.float64)
+        references = references.astype(np.float64)
         cosines = np.einsum("bnd,bmd->bnm", candidates, references)
         best = np.maximum(cosines.max(axis=2), 0.0)
 
@@ -242,11 +283,8 @@ class PacScore(ClipScore):
     model : str
         Name of the architecture in open_clip; the authors' weights have the activation
         of OpenAI's models.
-    images : str, optional
-        Folder in which the media names of the examples are looked up. The default takes
-        them as paths.
-    batch_size : int
-        Texts or images per forward pass.
+    images, batch_size, device, dtype, long
+        Those of :class:`ClipScore`.
 
     Raises
     ------
@@ -261,7 +299,6 @@ class PacScore(ClipScore):
 
     label = "pac-score"
     factor = 2.0
-    example = PAC_WEIGHTS
 
     def __init__(
         self,
@@ -269,10 +306,24 @@ class PacScore(ClipScore):
         weights: PathParam | None = None,
         model: str = "ViT-B-32-quickgelu",
         images: PathParam | None = None,
-        batch_size: int = 64,
+        batch_size: Count | None = None,
+        device: str = "auto",
+        dtype: Precision = "float32",
+        long: Long = "cut",
     ) -> None:
+        if weights is None:
+            raise HarnessError(
+                f"metric '{self.label}' needs weights: "
+                f"a local file of weights for {model} (for example {PAC_WEIGHTS})"
+            )
         super().__init__(
-            weights=weights, model=model, images=images, batch_size=batch_size
+            weights=weights,
+            model=model,
+            images=images,
+            batch_size=batch_size,
+            device=device,
+            dtype=dtype,
+            long=long,
         )
 
 

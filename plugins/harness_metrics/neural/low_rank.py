@@ -10,15 +10,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.encoders.devices import first_device
+from harness.encoders.open_clip_towers import OpenClipTowers
+from harness.encoders.precision import Precision
+from harness.encoders.towers import TwoTowers
 from harness.errors import InputError
 from harness_metrics.embeddings.clip import Clip
 
 if TYPE_CHECKING:
     import torch
 
+EXAMPLE = "PAC++_clip_ViT-B-32.pth of github.com/aimagelab/pacscore"
+"""Weights that messages name."""
 _FACTOR = re.compile(r"(?P<layer>.+?)(?P<joint>[._])lora_(?P<side>[AB])")
 """Name of a factor: ``out_proj.lora_A`` of ``out_proj.weight``, and
 ``in_proj_weight_lora_A`` of ``in_proj_weight``.
@@ -31,24 +38,53 @@ github.com/aimagelab/pacscore).
 """
 
 
-class LowRankClip(Clip):
-    """CLIP with low-rank adaptations.
+class LowRankTowers(OpenClipTowers):
+    """A model of open_clip whose file of weights has low-rank factors.
 
-    Parameters are those of :class:`~harness_metrics.embeddings.clip.Clip`.
+    Parameters are those of
+    :class:`~harness.encoders.open_clip_towers.OpenClipTowers`.
 
     Raises
     ------
     InputError
-        At first use, for weights without adaptations.
+        For a folder, and weights without factors.
+    """
+
+    def __init__(
+        self, weights: Path, model: str, device: str, precision: Precision
+    ) -> None:
+        if weights.is_dir():
+            raise InputError(
+                "a folder; expected a file of weights with low-rank factors, such as "
+                f"{EXAMPLE}",
+                str(weights),
+                parameter="weights",
+            )
+        super().__init__(weights, model, device, precision)
+
+    def _load_state(
+        self, open_clip: Any, architectures: Sequence[str]
+    ) -> dict[str, Any]:
+        """Return the tensors of a plain CLIP by name."""
+        state = super()._load_state(open_clip, architectures)
+        return merge_factors(state, self.weights)
+
+
+class LowRankClip(Clip):
+    """CLIP with low-rank adaptations.
+
+    Parameters are those of :class:`~harness_metrics.embeddings.clip.Clip`.
     """
 
     def signature(self) -> str:
         """Return the signature of the model and weights, followed by ``|lora``."""
         return f"{super().signature()}|lora"
 
-    def _load_state(self, architectures: Sequence[str]) -> dict[str, Any]:
-        """Return the tensors of a plain CLIP by name."""
-        return merge_factors(super()._load_state(architectures), self.weights)
+    @cached_property
+    def _loaded_model(self) -> TwoTowers:
+        """The model on its device."""
+        device = first_device(self.device, self.needed_by)
+        return LowRankTowers(self.found.path, self.found.model, device, self.dtype)
 
 
 def merge_factors(

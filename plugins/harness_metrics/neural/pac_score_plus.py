@@ -5,8 +5,12 @@ formulas of PAC-S with CLIP models that are fine-tuned by low-rank adaptations.
 from __future__ import annotations
 
 from harness.contracts import PathParam
-from harness_metrics.neural.clipscore import PacScore, RefPacScore
-from harness_metrics.neural.low_rank import LowRankClip
+from harness.contracts.parameters import Count
+from harness.encoders.long_texts import Long
+from harness.encoders.precision import Precision
+from harness.errors import HarnessError
+from harness_metrics.neural.clipscore import PacScore, PrefixedClip, RefPacScore
+from harness_metrics.neural.low_rank import EXAMPLE, LowRankClip
 
 
 class PacScorePlus(PacScore):
@@ -20,11 +24,8 @@ class PacScorePlus(PacScore):
     model : str
         Name of the architecture in open_clip; the authors' weights have the activation
         of OpenAI's models (``ViT-L-14-quickgelu`` is the other one).
-    images : str, optional
-        Folder in which the media names of the examples are looked up. The default takes
-        them as paths.
-    batch_size : int
-        Texts or images per forward pass.
+    images, batch_size, device, dtype, long
+        Those of :class:`~harness_metrics.neural.clipscore.ClipScore`.
 
     Raises
     ------
@@ -39,7 +40,6 @@ class PacScorePlus(PacScore):
     """
 
     label = "pac-score-plus"
-    example = "PAC++_clip_ViT-B-32.pth of github.com/aimagelab/pacscore"
 
     def __init__(
         self,
@@ -47,14 +47,35 @@ class PacScorePlus(PacScore):
         weights: PathParam | None = None,
         model: str = "ViT-B-32-quickgelu",
         images: PathParam | None = None,
-        batch_size: int = 64,
+        batch_size: Count | None = None,
+        device: str = "auto",
+        dtype: Precision = "float32",
+        long: Long = "cut",
     ) -> None:
+        if weights is None:
+            raise HarnessError(
+                f"metric '{self.label}' needs weights: "
+                f"a local file of weights for {model} (for example {EXAMPLE})"
+            )
         super().__init__(
-            weights=weights, model=model, images=images, batch_size=batch_size
+            weights=weights,
+            model=model,
+            images=images,
+            batch_size=batch_size,
+            device=device,
+            dtype=dtype,
+            long=long,
         )
         self.clip = LowRankClip(
-            weights=str(self.clip.weights), model=model, batch_size=batch_size
+            weights=weights,
+            model=model,
+            batch_size=batch_size,
+            device=device,
+            dtype=dtype,
+            long=long,
         )
+        self.clip.needed_by = f"metric '{self.label}'"
+        self.embedding = PrefixedClip(self.clip)
 
 
 class RefPacScorePlus(PacScorePlus, RefPacScore):

@@ -19,7 +19,10 @@ from harness.contracts import (
     weighted_means,
 )
 from harness.contracts.parameters import Count, check_arguments
+from harness.encoders.long_texts import Long
+from harness.encoders.precision import Precision
 from harness_metrics.bases.embedding_metric import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.embeddings.clip import DEFAULT_WEIGHTS
 from harness_metrics.neural.clipscore import ClipScore
 
 TIE = 1e-6
@@ -170,16 +173,11 @@ class ClipRecall(Retrieval):
 
     Parameters
     ----------
-    weights, model, images, batch_size
+    weights, model, images, batch_size, device, dtype, long
         Those of :class:`~harness_metrics.neural.clipscore.ClipScore`.
     k : int, optional
         Rank up to which an image counts as found (recall at k); without it the
         reciprocal rank is averaged.
-
-    Raises
-    ------
-    HarnessError
-        If ``weights`` is missing.
 
     References
     ----------
@@ -193,14 +191,23 @@ class ClipRecall(Retrieval):
     def __init__(
         self,
         *,
-        weights: PathParam | None = None,
-        model: str = "ViT-B-32",
+        weights: PathParam = DEFAULT_WEIGHTS,
+        model: str | None = None,
         images: PathParam | None = None,
-        batch_size: int = 64,
+        batch_size: Count | None = None,
+        device: str = "auto",
+        dtype: Precision = "float32",
+        long: Long = "cut",
         k: Count | None = None,
     ) -> None:
         self.towers = _Towers(
-            weights=weights, model=model, images=images, batch_size=batch_size
+            weights=weights,
+            model=model,
+            images=images,
+            batch_size=batch_size,
+            device=device,
+            dtype=dtype,
+            long=long,
         )
         super().__init__(embedding=self.towers.clip, k=k)
         self.spec = replace(self.spec, needs=self.towers.needs)

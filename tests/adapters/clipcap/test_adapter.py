@@ -194,8 +194,8 @@ def test_images_through_open_clip(folder, tmp_path):
     assert "gone.png: no such image" in missing.reason
 
     with pytest.raises(
-        InputError, match="unknown CLIP model 'ViT-B-33'; did you mean 'ViT-B-32'"
+        InputError, match="open_clip has no model 'ViT-B-33'; did you mean 'ViT-B-32'"
     ):
         ClipImages(model="ViT-B-33", weights=tmp_path / "clip.pt")
-    with pytest.raises(InputError, match="nothing is downloaded"):
+    with pytest.raises(InputError, match="no such file or folder of CLIP weights"):
         ClipImages(model=name, weights=tmp_path / "none.pt")

@@ -73,7 +73,7 @@ def test_a_classifier_gives_the_probability_of_its_class(folder):
     detector = Classifier(str(folder), batch_size=2)
     texts = ["a dog", "runs", "a a a"]
     probabilities = detector.probabilities(texts)
-    tokenizer, model, index = detector._loaded_model
+    tokenizer, model, index, _ = detector._loaded_model
     assert index == 1
     with torch.inference_mode():
         expected = [

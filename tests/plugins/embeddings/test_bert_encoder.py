@@ -110,12 +110,25 @@ def test_vectors_do_not_depend_on_other_texts_or_order(minilm, texts):
     assert encoder.encode([]).shape == (0, 384)
 
 
-def test_batches_hold_texts_of_equal_length_up_to_the_bound(monkeypatch):
-    monkeypatch.setattr(bert_encoder, "TOKENS_PER_BATCH", 6)
-    lengths = np.array([3, 2, 3, 3, 9, 2])
-    batches = bert_encoder._batches_of_equal_length(lengths)
-    assert [batch.tolist() for batch in batches] == [[1, 5], [0, 2], [3], [4]]
-    assert bert_encoder._batches_of_equal_length(lengths[:0]) == []
+def test_the_accelerator_has_the_vectors_of_the_cpu(folder):
+    encoder = BertEncoder(folder)
+    rows = encoder.token_ids(TEXTS)
+    lengths = np.array([len(row) for row in rows])
+    on_accelerator = encoder._encode_on_accelerator(rows, lengths)
+    assert on_accelerator == pytest.approx(encoder.encode(TEXTS), abs=1e-6)
+    assert encoder._encode_on_accelerator([], lengths[:0]).shape == (0, 16)
+
+
+def test_long_texts_are_cut_or_read_in_windows(folder):
+    # 12 positions, 2 of them special
+    text = "a dog runs on grass cat a dog runs on grass cat"
+    encoder = BertEncoder(folder, long="windows")
+    halves = encoder.encode([text[: text.index("grass cat", 25)], "grass cat"])
+    cut = BertEncoder(folder).encode([text])
+    assert cut[0] == pytest.approx(halves[0], abs=1e-6)
+    assert encoder.encode([text, "cat"])[0] == pytest.approx(
+        halves.mean(axis=0), abs=1e-6
+    )
 
 
 def test_other_models_and_incomplete_folders_are_not_supported(tmp_path):

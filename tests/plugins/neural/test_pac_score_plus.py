@@ -5,6 +5,7 @@ with the factors as layers of their own.
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -184,10 +185,16 @@ def test_the_formula_with_the_factors_written_out(weights, architecture, picture
     path, state = weights
     features = FeatureCache()
     batch = features.batch(SETS)
-    settings = {"weights": str(path), "model": architecture, "images": str(pictures)}
+    settings: Any = {
+        "weights": str(path),
+        "model": architecture,
+        "images": str(pictures),
+        "device": "cpu",
+    }
     metric = PacScorePlus(**settings)
     with_references = RefPacScorePlus(**settings)
-    _, preprocess = metric.clip.loaded_with_preprocess()
+    towers: Any = metric.clip.towers
+    preprocess = towers.transform
 
     expected = np.empty((2, 2))
     expected_ref = np.empty((2, 2))
@@ -211,6 +218,12 @@ def test_the_formula_with_the_factors_written_out(weights, architecture, picture
     assert (name, factor, clip, model) == ("pac-score-plus", "w:2.0", "clip", NAME)
     assert (len(digest), kind) == (12, "lora")
     assert metric.spec.bounds == (0.0, 2.0)
+
+
+def test_a_folder_is_refused(pictures, tmp_path):
+    (tmp_path / "open_clip_config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"a folder; expected a file of weights"):
+        _ = PacScorePlus(weights=str(tmp_path)).clip.towers
 
 
 def test_weights_of_the_other_metric_are_refused(

@@ -13,6 +13,7 @@ from harness.errors import HarnessError, InputError
 from harness.run.features import FeatureCache
 from harness.stats.resampled_difference import separable
 from harness.testing import parametrize_with_checks
+from harness_metrics.neural.clipscore import open_picture
 from harness_metrics.sets.retrieval import ClipRecall, Retrieval, ranks_of
 
 CANDIDATES = [["dog"], ["cat"], ["dog", "bus"]]
@@ -103,7 +104,9 @@ def clip_recall(tmp_path):
     ):
         Image.new("RGB", (8, 8), colour).save(tmp_path / name)
     (tmp_path / "weights.pt").write_bytes(b"of no model: the towers are replaced")
-    metric = ClipRecall(weights=str(tmp_path / "weights.pt"), images=str(tmp_path))
+    metric = ClipRecall(
+        weights=str(tmp_path / "weights.pt"), model="ViT-B-32", images=str(tmp_path)
+    )
     colours = {
         "red": (1.0, 0.0, 0.0),
         "green": (0.0, 1.0, 0.0),
@@ -112,8 +115,11 @@ def clip_recall(tmp_path):
     metric.towers.clip.encode = lambda texts: np.array(
         [colours[text.split()[-1]] for text in texts], dtype=np.float32
     )
-    metric.towers._encode = lambda images: np.array(
-        [np.asarray(i, dtype=float).mean(axis=(0, 1)) / 255 for i in images]
+    metric.towers._encode = lambda names: np.array(
+        [
+            np.asarray(open_picture(i), dtype=float).mean(axis=(0, 1)) / 255
+            for i in names
+        ]
     )
     return metric
 
@@ -144,5 +150,5 @@ def test_a_missing_image_and_missing_weights_are_named(clip_recall):
             features,
             None,
         )
-    with pytest.raises(HarnessError, match="metric 'clip-recall' needs weights"):
+    with pytest.raises(HarnessError, match="metric 'clip-recall' has no weights of"):
         find_metric("clip-recall")

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from harness.encoders.memory import free_memory, is_out_of_memory
 from harness.errors import HarnessError
 from harness_models.shared.decoding.memory_meter import MemoryMeter
 
@@ -155,26 +156,3 @@ def in_batches(
         batches.fits(len(batch))
         yield from results
         start += len(batch)
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Return True if an error of torch, an accelerator or the interpreter reports that
-    memory ran out.
-    """
-    text = str(error)
-    return (
-        isinstance(error, MemoryError)
-        or "out of memory" in text.lower()
-        or "can't allocate memory" in text
-    )
-
-
-def free_memory() -> None:
-    """Collect garbage and release cached accelerator memory."""
-    import gc
-
-    import torch
-
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()

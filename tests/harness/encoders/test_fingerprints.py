@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.encoders.fingerprints import weights_fingerprint
 from harness.errors import InputError
-from harness_metrics.embeddings.local_model import weights_fingerprint
 
 
 def test_the_fingerprint_follows_the_content_of_a_file(tmp_path):

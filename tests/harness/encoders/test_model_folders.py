@@ -11,9 +11,9 @@ import sys
 import pytest
 
 from harness.contracts import Decoding, Example
+from harness.encoders.model_folders import model_folder
 from harness.errors import InputError
 from harness.registry.torchvision_guard import guard_torchvision
-from harness_models.transformers.hub import model_folder
 
 guard_torchvision()
 pytest.importorskip("transformers")
@@ -136,7 +136,7 @@ def test_pickled_weights_and_paths_are_refused(published):
 def test_the_message_of_a_missing_name_comes_from_a_fresh_process(tmp_path):
     """The hub's package loads its parts on first use."""
     code = (
-        "from harness_models.transformers.hub import model_folder; "
+        "from harness.encoders.model_folders import model_folder; "
         "model_folder('owner/nothing')"
     )
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from harness.errors import HarnessError
-from harness_models.transformers import devices
-from harness_models.transformers.devices import (
+from harness.encoders import devices
+from harness.encoders.devices import (
     devices_of,
     number_format,
     visible_devices,
 )
+from harness.errors import HarnessError
 
 
 def accelerator(kind: str | None, count: int = 0) -> SimpleNamespace:

@@ -11,8 +11,30 @@ from harness.errors import InputError, require
 from harness.files.user_path import nearest_beside, user_path
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_BARE_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+"""Names of the oldest models of the hub, such as ``roberta-large``."""
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja", "*.tiktoken"]
 """Files of a model that are fetched; weights only as safetensors."""
+
+TOKENIZERS = (
+    "tokenizer.json",
+    "vocab.json",
+    "vocab.txt",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "tokenizer.model",
+)
+"""Files of which a tokenizer has at least one."""
+
+
+def check_tokenizer(folder: Path) -> None:
+    """Raise :class:`InputError` for a folder without a tokenizer; transformers would
+    make one without words.
+    """
+    if not any((folder / name).is_file() for name in TOKENIZERS):
+        raise InputError(
+            f"the folder has no tokenizer ({', '.join(TOKENIZERS)})", str(folder)
+        )
 
 
 @dataclass(frozen=True)
@@ -27,7 +49,11 @@ class ModelFolder:
 
 
 def model_folder(
-    model: str, revision: str | None = None, *, code: bool = False
+    model: str,
+    revision: str | None = None,
+    *,
+    code: bool = False,
+    bare_names: bool = False,
 ) -> ModelFolder:
     """Return the folder of a model.
 
@@ -42,6 +68,8 @@ def model_folder(
         Branch, tag or commit; default: ``main``. Only for names on the hub.
     code
         If true, Python files are fetched too.
+    bare_names
+        If true, a name without an owner is one of the hub too.
 
     Raises
     ------
@@ -54,7 +82,10 @@ def model_folder(
         If huggingface_hub is not installed.
     """
     path = user_path(model)
-    if not path.is_dir() and not _NAME.fullmatch(model):
+    is_name = bool(_NAME.fullmatch(model)) or (
+        bare_names and bool(_BARE_NAME.fullmatch(model))
+    )
+    if not path.is_dir() and not is_name:
         raise InputError(
             f"no such folder{_nearest(model)}, and not a name on the hub (owner/name)",
             model,
@@ -73,7 +104,7 @@ def model_folder(
         return ModelFolder(path, model)
 
     folder = _snapshot(model, revision, [*_FILES, "*.py"] if code else _FILES)
-    if not any(folder.glob("*.safetensors")):
+    if not any(folder.rglob("*.safetensors")):
         raise InputError(
             "the model has no weights as safetensors; convert them (save_pretrained) "
             "and give the folder",

@@ -1,0 +1,268 @@
+"""Contextual token vectors of a model of transformers, as BERTScore takes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.encoders.devices import device_kind, first_device
+from harness.encoders.fingerprints import weights_fingerprint
+from harness.encoders.long_texts import count_cut_tokens
+from harness.encoders.model_folders import check_tokenizer
+from harness.encoders.precision import (
+    Precision,
+    computing,
+    signature_suffix,
+    weight_dtype,
+)
+from harness.encoders.token_batches import TokenBudget
+from harness.encoders.vector_store import current_store, read_or_encode
+from harness.errors import HarnessError, InputError
+from harness_metrics.embeddings.local_model import LoadsModel, load_transformer
+from harness_metrics.neural.token_matching import Tokens
+
+PLAIN_ENCODERS = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
+"""Kinds of models whose layers read the states of the one before alone."""
+
+
+class TokenEncoder(LoadsModel):
+    """Token vectors of a model at a layer.
+
+    Parameters
+    ----------
+    find_folder : callable
+        Function that returns the folder of a Hugging Face model with its tokenizer;
+        called at first use.
+    layer : int or None
+        Hidden layer, 0 for the input embeddings; None for the last.
+    needed_by : str
+        Subject of error messages.
+    batch_size : int, optional
+        Texts per forward pass; default: by a budget of tokens.
+    device : str
+        Name of a torch device, or ``auto``.
+    dtype : str
+        Precision of the forward pass.
+    """
+
+    def __init__(
+        self,
+        find_folder: Callable[[], Path],
+        layer: int | None,
+        needed_by: str,
+        *,
+        batch_size: int | None = None,
+        device: str = "auto",
+        dtype: Precision = "float32",
+    ) -> None:
+        self.find_folder = find_folder
+        self.layer = layer
+        self.needed_by = needed_by
+        self.batch_size = batch_size
+        self.device = device
+        self.dtype: Precision = dtype
+
+    @cached_property
+    def path(self) -> Path:
+        """Folder of the model.
+
+        Raises :class:`InputError` if the folder has no config.json.
+        """
+        folder = self.find_folder()
+        if not (folder / "config.json").is_file():
+            raise InputError(
+                f"{self.needed_by} found no model: the folder has no config.json",
+                str(folder),
+            )
+        check_tokenizer(folder)
+        return folder
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """First 12 hexadecimal digits of a SHA-256 over configuration, tokenizer and
+        weights, and the precision where it is not float32.
+        """
+        return f"{weights_fingerprint(self.path)}{signature_suffix(self.dtype)}"
+
+    @cached_property
+    def last_layer(self) -> int | None:
+        """Number of layers by the configuration of the model."""
+        config = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
+        return config.get("num_hidden_layers")
+
+    @cached_property
+    def _loaded_model(self) -> tuple[Any, Any, str]:
+        """Tokenizer, model and device."""
+        device = first_device(self.device, self.needed_by)
+        tokenizer, model = load_transformer(
+            self.path, "AutoModel", "model", self.needed_by
+        )
+        layers = model.config.num_hidden_layers
+        if self.layer is not None and not 0 <= self.layer <= layers:
+            raise HarnessError(
+                f"{self.needed_by}: layer is {self.layer}; "
+                f"the model has layers 0 to {layers}"
+            )
+        if self.layer is not None:
+            _leave_out_later_layers(model, self.layer)
+        return (
+            tokenizer,
+            model.to(device=device, dtype=weight_dtype(self.dtype)),
+            device,
+        )
+
+    @property
+    def context(self) -> int:
+        """Largest number of tokens of a text, special ones included."""
+        tokenizer, model, _ = self._loaded_model
+        return min(tokenizer.model_max_length, _positions(model))
+
+    def reads(self) -> str:
+        """Return model and length of the texts that it reads."""
+        return f"{self.path.name} reads {self.context} tokens of a text"
+
+    def signature(self) -> str:
+        """Return the hash of the model."""
+        return self.fingerprint
+
+    def cut_tokens(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the number of tokens of each text that are not read, shape (T,)."""
+
+        def whole_ids(long_texts: list[str]) -> list[list[int]]:
+            return self._tokenise(long_texts, truncation=False)["input_ids"]
+
+        return count_cut_tokens(texts, self.context, whole_ids)
+
+    def encode(self, texts: Sequence[str]) -> list[Tokens]:
+        """Return the token vectors of each text at the layer, one :class:`Tokens` per
+        text: arrays on the CPU, tensors on an accelerator.
+
+        Texts beyond the positions of the model are cut. Raises :class:`HarnessError`
+        for a layer that the model lacks.
+        """
+        if current_store() is None:
+            return self._compute(texts)
+
+        def compute(missing: list[str]) -> Iterator[bytes]:
+            for tokens in self._compute(missing):
+                yield _to_bytes(tokens)
+
+        layer = "last" if self.layer is None else self.layer
+        model = f"tokens|{self.fingerprint}|layer:{layer}|{device_kind(self.device)}"
+        encoded = read_or_encode(model, texts, compute)
+        return [self._to_device(_from_bytes(value)) for value in encoded]
+
+    def _compute(self, texts: Sequence[str]) -> list[Tokens]:
+        import torch
+
+        device = self._loaded_model[2]
+        if not texts:
+            return []
+        rows = self._tokenise(texts)
+        ids = [np.array(row, dtype=np.int64) for row in rows["input_ids"]]
+        special = [np.array(row, dtype=bool) for row in rows["special_tokens_mask"]]
+        out: dict[int, Tokens] = {}
+
+        def forward(batch: np.ndarray) -> None:
+            hidden = self._hidden_states([rows["input_ids"][k] for k in batch])
+            hidden = torch.nn.functional.normalize(hidden.float(), dim=-1)
+            states = hidden.numpy() if device == "cpu" else hidden
+            for text, vectors in zip(batch.tolist(), states):
+                present = vectors[: len(ids[text])]
+                out[text] = Tokens(present, ~special[text], ids[text])
+
+        lengths = np.array([len(row) for row in ids], dtype=np.int64)
+        budget = TokenBudget(device, self.batch_size)
+        with computing(self.dtype):
+            budget.run(lengths, forward, self.needed_by)
+        return [out[k] for k in range(len(texts))]
+
+    def _hidden_states(self, rows: Sequence[Sequence[int]]) -> Any:
+        """Return the states (B, L, d) of token rows at the layer, padded behind."""
+        tokenizer, model, device = self._loaded_model
+        batch = tokenizer.pad(
+            {"input_ids": [list(row) for row in rows]},
+            padding_side="right",
+            return_tensors="pt",
+        ).to(device)
+        states = model(**batch, output_hidden_states=True).hidden_states
+        return states[-1 if self.layer is None else self.layer]
+
+    def _to_device(self, tokens: Tokens) -> Tokens:
+        """Return stored tokens where the model computes."""
+        import torch
+
+        device = first_device(self.device, self.needed_by)
+        if device == "cpu":
+            return tokens
+        return tokens._replace(vectors=torch.from_numpy(tokens.vectors).to(device))
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the numbers of the tokens of each text, special ones included."""
+        return self._tokenise(texts)["input_ids"] if texts else []
+
+    def _tokenise(self, texts: Sequence[str], *, truncation: bool = True) -> Any:
+        """Return the tokens of texts.
+
+        As in bert-score, the first word has a blank before it where a tokeniser
+        distinguishes that.
+        """
+        tokenizer, _, _ = self._loaded_model
+        if type(tokenizer).__name__.startswith(("Roberta", "GPT2")):
+            texts = [f" {text.strip()}" if text.strip() else "" for text in texts]
+        options = {"max_length": self.context} if truncation else {}
+        return tokenizer(
+            list(texts),
+            truncation=truncation,
+            return_special_tokens_mask=True,
+            **options,
+        )
+
+
+def _leave_out_later_layers(model: Any, layer: int) -> None:
+    """Remove the layers behind one whose states are read; those of other kinds of
+    models, which may normalise the states of their last layer, stay.
+    """
+    if model.config.model_type in PLAIN_ENCODERS:
+        model.encoder.layer = model.encoder.layer[:layer]
+        model.config.num_hidden_layers = layer
+
+
+def _positions(model: Any) -> int:
+    """Return the maximum number of tokens of a text.
+
+    RoBERTa reserves the positions up to its padding index.
+    """
+    table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    reserved = getattr(table, "padding_idx", None)
+    positions = int(getattr(model.config, "max_position_embeddings", 512))
+    return positions if reserved is None else positions - (reserved + 1)
+
+
+def _to_bytes(tokens: Tokens) -> bytes:
+    """Return the bytes of the tokens of a text: their number, ids, weights, vectors."""
+    vectors = tokens.vectors
+    if not isinstance(vectors, np.ndarray):
+        vectors = vectors.cpu().numpy()
+    return b"".join(
+        (
+            np.array([len(vectors)], dtype="<i8").tobytes(),
+            tokens.ids.astype("<i8").tobytes(),
+            tokens.counted.astype(bool).tobytes(),
+            np.ascontiguousarray(vectors, dtype="<f4").tobytes(),
+        )
+    )
+
+
+def _from_bytes(content: bytes) -> Tokens:
+    count = int(np.frombuffer(content, dtype="<i8", count=1)[0])
+    ids = np.frombuffer(content, dtype="<i8", count=count, offset=8)
+    flags_at = 8 * (count + 1)
+    counted = np.frombuffer(content, dtype=bool, count=count, offset=flags_at)
+    vectors = np.frombuffer(content, dtype="<f4", offset=flags_at + count)
+    return Tokens(vectors.reshape(count, -1).copy(), counted, ids)
