@@ -13,6 +13,7 @@ import numpy as np
 
 from harness.contracts import (
     Batch,
+    CaptionSet,
     Example,
     Features,
     MeanMetric,
@@ -21,6 +22,7 @@ from harness.contracts import (
 )
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError, InputError
+from harness.files.image_names import image_folder
 from harness.files.user_path import user_path
 from harness.registry import resolve
 from harness_metrics.embeddings.local_model import LoadsModel
@@ -46,8 +48,9 @@ class VqaScore(LoadsModel, MeanMetric):
         Model that reads images and has a chat template, as for the adapter
         ``transformers``: local folder, or ``owner/name`` on the Hugging Face hub.
     images : str, optional
-        Folder in which the media names of the examples are looked up. The default takes
-        them as paths.
+        Folder in which the media names of the examples are looked up; the image of an
+        example without one is the file whose name, stem, or number at the end of the
+        stem is the example's id. The default takes media names as paths.
     question : str
         Question with ``{}`` in place of the caption.
     answer : str
@@ -153,24 +156,33 @@ class VqaScore(LoadsModel, MeanMetric):
         """
         known = features.memo((self.signature(), "answers"), dict[_QuestionKey, float])
         asked: dict[_QuestionKey, Example] = {}
-        for item in batch.sets:
-            if not item.media:
-                raise InputError(
-                    f"metric 'vqascore' needs images, and the example '{item.id}' has "
-                    "none"
-                )
+        media = [self._media(item) for item in batch.sets]
+        for item, name in zip(batch.sets, media):
             for caption in item.candidates:
-                if (item.media, caption) not in known:
-                    question = self._question(item.id, item.media, caption)
-                    asked.setdefault((item.media, caption), question)
+                if (name, caption) not in known:
+                    question = self._question(item.id, name, caption)
+                    asked.setdefault((name, caption), question)
 
         known.update(zip(asked, self.probabilities(list(asked.values()))))
         of_candidates = [
-            [known[item.media, caption] for caption in item.candidates]
-            for item in batch.sets
-            if item.media
+            [known[name, caption] for caption in item.candidates]
+            for item, name in zip(batch.sets, media)
         ]
         return np.array(of_candidates, dtype=np.float64).mean(axis=1)
+
+    def _media(self, item: CaptionSet) -> str:
+        """Return the name of the image of an example; raise :class:`InputError`
+        without one.
+        """
+        if item.media:
+            return item.media
+        if self.images is None:
+            raise InputError(
+                f"metric 'vqascore' needs images, and the example '{item.id}' has "
+                "none; name the folder of the images (-m vqascore:images=FOLDER)"
+            )
+        # absolute: the adapter looks up names in the folder
+        return str(image_folder(self.images).find(item.id)[0].absolute())
 
     def _question(self, example_id: str, media: str, caption: str) -> Example:
         """Return an example whose reference is the answer."""

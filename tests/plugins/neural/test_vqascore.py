@@ -205,7 +205,7 @@ def test_models_that_do_not_fit_are_refused(folders):
 @pytest.mark.parametrize(
     ("media", "message"),
     [
-        (None, "metric 'vqascore' needs images, and the example 'x' has none"),
+        (None, "no image of the example 'x'"),
         ("gone.png", "example 'x' cannot be scored: .*gone.png: no such image"),
         ("broken.png", "example 'x' cannot be scored: .*broken.png: is no image"),
     ],
@@ -215,3 +215,29 @@ def test_an_image_that_cannot_be_read_is_an_input_error(folders, media, message)
     batch = features.batch([CaptionSet("x", ("a dog",), ("a",), media=media)])
     metric = build(folders)
     one_line(lambda: metric.scores(batch, features, None), InputError, message)
+
+
+def test_an_example_without_a_name_of_an_image_has_the_file_of_its_id(
+    folders, monkeypatch
+):
+    named = FeatureCache()
+    by_name = build(folders).scores(
+        named.batch([CaptionSet("1", ("a dog",), ("a",), media="1.png")]), named, None
+    )
+    found = FeatureCache()
+    batch = found.batch([CaptionSet("1", ("a dog",), ("a",))])
+    monkeypatch.chdir(folders.parent)
+    by_id = VqaScore(
+        model=str(folders / "llava"),
+        images=folders.name,
+        question=QUESTION_OF_WORDS,
+        answer="dog",
+    )
+    assert by_id.scores(batch, found, None).tolist() == by_name.tolist()
+
+    nowhere = VqaScore(model=str(folders / "llava"), question="says {}", answer="dog")
+    one_line(
+        lambda: nowhere.scores(batch, found, None),
+        InputError,
+        r"metric 'vqascore' needs images, and the example '1' has none; name",
+    )
