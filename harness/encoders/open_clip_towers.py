@@ -64,7 +64,7 @@ class OpenClipTowers:
         self.weights = weights
         self.model = model
         self.device = device
-        self.precision = precision
+        self.precision: Precision = precision
         open_clip = load_open_clip()
         with announce(f"loading {self.name}"):
             network = self._load(open_clip)

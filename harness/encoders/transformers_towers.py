@@ -40,7 +40,7 @@ class TransformersTowers:
         self.name = f"the model {folder.name}"
         self.folder = folder
         self.device = device
-        self.precision = precision
+        self.precision: Precision = precision
         guard_torchvision()
         transformers = require("transformers", extra="models", needed_by=self.name)
         with announce(f"loading {self.name}"):

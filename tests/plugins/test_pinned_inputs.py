@@ -17,8 +17,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet
+from harness.contracts import CaptionSet, Example, TokenScores
 from harness_metrics.neural import bertscore
+from harness_metrics.neural.clipscore import open_picture
 from harness_metrics.neural.token_matching import Tokens
 from harness_metrics.pragmatic import lexicon
 from harness_metrics.pragmatic import scores as scores_of_games
@@ -244,12 +245,36 @@ def with_towers(metric: Any) -> Any:
     towers = getattr(metric, "towers", metric)
     towers.clip.signature = lambda: "clip|letters"
     towers.clip.encode = lambda texts: unit(inputs.Letters().encode(texts))
-    towers._encode = lambda images: unit(
+    towers._encode = lambda names: unit(
         np.array(
-            [np.resize(np.asarray(i).mean(axis=(0, 1)), 7) - 100.0 for i in images]
+            [
+                np.resize(np.asarray(open_picture(name)).mean(axis=(0, 1)), 7) - 100.0
+                for name in names
+            ]
         )
     )
     return metric
+
+
+class Answering:
+    """A model that answers by the lengths of question and answer."""
+
+    def fingerprint(self) -> str:
+        """Return a text that identifies it."""
+        return "answering"
+
+    def prompt_length(self, example: Example) -> int:
+        """Return the number of words of a question."""
+        return len(example.meta["question"].split())
+
+    def score_references(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
+        """Return the log-probability of the answer, and that of its end."""
+        out: list[list[TokenScores]] = []
+        for example in examples:
+            size = len(example.meta["question"]) + 3 * len(example.references[0])
+            log_probs = np.array([-0.125 * (size % 17), -1.0])
+            out.append([TokenScores(log_probs, np.zeros(2, dtype=int))])
+        return out
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -283,8 +308,12 @@ def illustrated(sets: Sequence[CaptionSet], folder: Path) -> list[CaptionSet]:
         "refclipscore",
         "pac-score",
         "ref-pac-score",
+        "pac-score-plus",
+        "ref-pac-score-plus",
         "clip-recall",
         "fleur",
+        "ref-fleur",
+        "vqascore",
     ],
 )
 def test_metric_of_files(name: str, tmp_path: Path) -> None:
@@ -327,6 +356,14 @@ def test_metric_of_files(name: str, tmp_path: Path) -> None:
             {"judge": judging(image=True)},
             {"judge": judging(image=True), "references": True, "unanswered": "lowest"},
         ],
+        "ref-fleur": [
+            {"judge": judging(image=True)},
+            {"judge": judging(image=True), "unanswered": "lowest"},
+        ],
+        "vqascore": [
+            {"model": "answering"},
+            {"model": "answering", "question": "Is it {}?", "answer": "No"},
+        ],
     }
     of_towers = [{"weights": "none"}]
     of_towers += [{"weights": "none", "images": path, "batch_size": 3}]
@@ -340,6 +377,8 @@ def test_metric_of_files(name: str, tmp_path: Path) -> None:
         metric = reports.create(name, given)
         if "weights" in form:
             metric = with_towers(metric)
+        if "model" in form and name == "vqascore":
+            metric._loaded_model = Answering()
 
         shown = {
             key: getattr(value, "__name__", value)

@@ -23,13 +23,18 @@ CANNOT_RUN = {
     "refclipscore": "weights of CLIP",
     "pac-score": "weights of CLIP",
     "ref-pac-score": "weights of CLIP",
+    "pac-score-plus": "weights of CLIP",
+    "ref-pac-score-plus": "weights of CLIP",
+    "vqascore": "a model that sees images",
     "clip-recall": "weights of CLIP",
     "spice": "Stanford CoreNLP",
     "spider": "Stanford CoreNLP",
     "spider-max": "Stanford CoreNLP",
+    "spider-fl": "Stanford CoreNLP",
     "listener-accuracy": "a listener",
     "scores": "a file of scores",
     "fleur": "images",
+    "ref-fleur": "images",
 }
 """Metrics that need what no package contains."""
 SLOW = {"bertscore", "wmd", "object-match", "mauve"}
@@ -74,6 +79,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "clair": JUDGE,
     "rubric": JUDGE,
     "fleur": {"judge": judge.Judge(Backend(), cache=False, image=True)},
+    "ref-fleur": {"judge": judge.Judge(Backend(), cache=False, image=True)},
     "win-rate": JUDGE,
 }
 

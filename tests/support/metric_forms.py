@@ -227,6 +227,11 @@ FORMS: dict[str, Any] = {
         {"spice": "rouge"},
         {"cider": {"cider": {"variant": "plain"}}, "spice": "bleu1"},
     ],
+    "spider-fl": [
+        {"spice": "rouge"},
+        {"spice": "bleu1", "threshold": 1.0},
+        {"spice": "rouge", "penalty": 0.25, "threshold": 0.5},
+    ],
     "ter": [
         {},
         {"normalized": True, "case_sensitive": True},

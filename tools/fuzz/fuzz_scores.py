@@ -103,13 +103,17 @@ NOT_FUZZED = {
             "fleur",
             "pac-score",
             "ref-pac-score",
+            "pac-score-plus",
+            "ref-pac-score-plus",
+            "ref-fleur",
+            "vqascore",
             "refclipscore",
             "rubric",
             "win-rate",
         ),
         "wmd",
     ),
-    "Java program": ("spice", "spider", "spider-max"),
+    "Java program": ("spice", "spider", "spider-max", "spider-fl"),
     "source text, scene or options beside the captions": (
         *(
             "sari",

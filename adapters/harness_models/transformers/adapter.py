@@ -30,6 +30,7 @@ from harness.encoders.model_folders import model_folder
 from harness.errors import HarnessError, InputError
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
+from harness_models.shared.decoding.memory_meter import MemoryMeter, memory_meter
 from harness_models.shared.decoding.replicas import Replica, spread
 from harness_models.shared.decoding.states import reorder
 from harness_models.shared.weights.fingerprints import file_fingerprint
@@ -82,7 +83,8 @@ class Transformers(LeftToRight):
     max_length
         Maximum number of tokens of a caption if the decoding gives none.
     batch_size
-        Examples per batch, or ``auto``; halved whenever memory runs out.
+        Examples per batch, or ``auto``: found from the memory of the accelerator, 64 on
+        the CPU. Halved whenever memory runs out.
     device
         ``auto`` (all accelerators of this machine, else the CPU), a device, or a list
         of devices. Each device gets a copy of the model, and the examples are spread
@@ -200,6 +202,15 @@ class Transformers(LeftToRight):
         if loaded is not self.loaded:
             replica._place(loaded)
         return replica
+
+    def memory_meter(self) -> MemoryMeter | None:
+        """Return the meter of the accelerators that hold the model; None on the CPU,
+        and where two copies share a device, whose memory would be counted twice.
+        """
+        if len(set(self.devices)) < len(self.devices):
+            return None
+        tensors = self.loaded.model.parameters()
+        return memory_meter(sorted({str(tensor.device) for tensor in tensors}))
 
     def _media_settings(self) -> dict[str, Any]:
         """Return the settings of video and sound; none where only images or texts are
@@ -334,6 +345,13 @@ class Transformers(LeftToRight):
         one row), or a failure.
         """
         return [self.builder.build(example) for example in examples]
+
+    def prompt_length(self, example: Example) -> int:
+        """Return the number of tokens of the prompt of an example; an image counts as
+        its place in the text.
+        """
+        text = self.builder.text(example)
+        return len(self.tokenizer(text, add_special_tokens=False).input_ids)
 
     def groups(self, inputs: Sequence[Any]) -> list[list[int]]:
         """Return groups of inputs whose tensors have equal shapes,

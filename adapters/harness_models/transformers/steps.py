@@ -9,6 +9,7 @@ length; there is no padding on the left, so positions are correct for every mode
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -67,6 +68,15 @@ class _Watched:
         return self._hidden
 
 
+def _last_logits(parameters: Mapping[str, Any]) -> dict[str, int]:
+    """Return the arguments of a pass over a prompt by a model with these parameters.
+
+    The logits after the last token are the only ones that are read. Those of the others
+    would take more memory than the rest of the pass in models of large vocabularies.
+    """
+    return {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
+
+
 class CausalStep(_Watched):
     """Step of a decoder-only model: the first call passes the output of the processor,
     later calls a token and the cache.
@@ -78,16 +88,16 @@ class CausalStep(_Watched):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
         self.core = getattr(model, "model", model)
-        self.takes_positions = (
-            "position_ids" in inspect.signature(model.forward).parameters
-        )
+        parameters = inspect.signature(model.forward).parameters
+        self.takes_positions = "position_ids" in parameters
+        self.of_prompt = _last_logits(parameters)
 
     def __call__(
         self, tokens: torch.Tensor | None, state: dict[str, Any]
     ) -> tuple[torch.Tensor, dict[str, Any]]:
         if "inputs" in state:
             inputs = state["inputs"]
-            out = self.model(**inputs, use_cache=True)
+            out = self.model(**inputs, use_cache=True, **self.of_prompt)
             after = {
                 "past": out.past_key_values,
                 "length": inputs["input_ids"].shape[1],
@@ -254,6 +264,10 @@ class PromptedStep(_Watched):
     The state is ``{"embeddings"}`` before the first call, then ``{"past", "length"}``.
     """
 
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.of_prompt = _last_logits(inspect.signature(model.forward).parameters)
+
     def __call__(
         self, tokens: torch.Tensor | None, state: dict[str, Any]
     ) -> tuple[torch.Tensor, dict[str, Any]]:
@@ -263,6 +277,7 @@ class PromptedStep(_Watched):
                 inputs_embeds=prefix,
                 attention_mask=self._all(prefix, prefix.shape[1]),
                 use_cache=True,
+                **self.of_prompt,
             )
             after = {"past": out.past_key_values, "length": prefix.shape[1]}
             return out.logits[:, -1].float(), after

@@ -5,22 +5,15 @@ as an oracle would choose it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from harness.contracts import (
-    Batch,
-    Features,
-    MeanMetric,
-    Metric,
-    MetricSpec,
-    example_scores,
-)
+from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec
 from harness.errors import HarnessError
 from harness.registry import resolve
 from harness_metrics.bases.inner_metric import FitsInner, untestable_by
+from harness_metrics.bases.single_candidates import candidate_scores
 
 
 class Best(FitsInner, MeanMetric):
@@ -75,25 +68,11 @@ class Best(FitsInner, MeanMetric):
         """Return the best score of each example, shape (B,);
         NaN if no candidate of the example has a score.
         """
-        rows = [self._scores_of(k, batch, features, state) for k in range(batch.n)]
-        candidate_scores = np.stack(rows)  # [n, B]
+        of_candidates = candidate_scores(self.inner, batch, features, state)  # [n, B]
 
         # A candidate without a score never is the best; an example without any score
         # stays undefined.
         worst = -np.inf if self.spec.higher_is_better else np.inf
-        filled = np.where(np.isnan(candidate_scores), worst, candidate_scores)
+        filled = np.where(np.isnan(of_candidates), worst, of_candidates)
         best = filled.max(axis=0) if self.spec.higher_is_better else filled.min(axis=0)
         return np.where(np.isinf(best), np.nan, best)
-
-    def _scores_of(
-        self, k: int, batch: Batch, features: Features, state: Any
-    ) -> np.ndarray:
-        """Return the score of candidate k of each example, shape (B,);
-        NaN where undefined.
-        """
-        columns = np.concatenate([[k], batch.n + np.arange(batch.m)])
-        sets = tuple(
-            replace(item, candidates=item.candidates[k : k + 1]) for item in batch.sets
-        )
-        alone = Batch(sets, batch.text_ids[:, columns], 1, batch.m, batch, columns)
-        return example_scores(self.inner, self.inner.stats(alone, features, state))

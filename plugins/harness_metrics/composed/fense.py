@@ -20,6 +20,7 @@ from harness.contracts import (
 )
 from harness.contracts.parameters import Share, check_arguments
 from harness_metrics.bases.embedding_metric import EmbeddingSpec
+from harness_metrics.composed.caption_errors import caption_errors
 from harness_metrics.composed.fluency import Detector, resolve_detector
 from harness_metrics.kernel.geometry import cosines
 
@@ -95,14 +96,7 @@ class Fense(MeanMetric):
         similarities = cosines(features.set_vectors(self.embedding, batch.text_ids))
         similarity = similarities[:, : batch.n, batch.n :].mean(axis=2)
 
-        key = ("fluency", self.detector.signature())
-        ids = batch.candidate_ids.ravel()
-        probability = features.per_text(
-            key, ids, lambda texts: self.detector.probabilities(texts).tolist()
-        )
-        probability = np.asarray(probability, dtype=np.float64)
-        errors = probability.reshape(similarity.shape) > self.threshold
-
+        errors = caption_errors(self.detector, self.threshold, batch, features)
         scores = (similarity * (1.0 - self.penalty * errors)).mean(axis=1)
         return np.stack([scores, similarity.mean(axis=1), errors.mean(axis=1)], axis=1)
 

@@ -93,6 +93,8 @@ class Classifier(LoadsModel):
         Texts per forward pass; default: by a budget of tokens.
     device : str, default "auto"
         Device of the model; ``auto`` is the first accelerator, else the CPU.
+    metric : str
+        Name of the metric, for messages.
 
     Raises
     ------
@@ -106,14 +108,16 @@ class Classifier(LoadsModel):
         label: str = "error",
         batch_size: int | None = None,
         device: str = "auto",
+        metric: str = "fense",
     ) -> None:
         self.path = user_path(path)
         self.label = label
         self.batch_size = batch_size
         self.device = device
+        self.metric = metric
         if not (self.path / "config.json").is_file():
             raise InputError(
-                "fense found no classifier: the folder has no config.json",
+                f"{metric} found no classifier: the folder has no config.json",
                 where=str(self.path),
             )
 
@@ -125,7 +129,7 @@ class Classifier(LoadsModel):
     def _loaded_model(self) -> tuple[Any, Any, int, str]:
         """Tokenizer, model, the index of the class, and the device."""
         kind = "AutoModelForSequenceClassification"
-        needed_by = "the detector of 'fense'"
+        needed_by = f"the detector of '{self.metric}'"
         tokenizer, model = load_transformer(self.path, kind, "detector", needed_by)
 
         names = {
@@ -140,7 +144,7 @@ class Classifier(LoadsModel):
                 "classes are",
                 str(self.path),
             )
-        device = first_device(self.device, "the detector of 'fense'")
+        device = first_device(self.device, needed_by)
         index = names.get(self.label.lower(), 0)
         return tokenizer, model.to(device), index, device
 
@@ -169,23 +173,25 @@ class Classifier(LoadsModel):
         lengths = np.array([len(row) for row in rows], dtype=np.int64)
         budget = TokenBudget(device, self.batch_size)
         with computing("float32"):
-            budget.run(lengths, forward, "the detector of 'fense'")
+            budget.run(lengths, forward, f"the detector of '{self.metric}'")
         return probabilities
 
 
-def resolve_detector(value: str | Detector, label: str) -> Detector:
+def resolve_detector(
+    value: str | Detector, label: str, metric: str = "fense"
+) -> Detector:
     """Return a detector: ``rules``, the folder of a classifier, or an instance.
 
-    Raises :class:`HarnessError` for anything else.
+    Raises :class:`HarnessError`, which names the metric, for anything else.
     """
     if isinstance(value, str):
-        return Rules() if value == "rules" else Classifier(value, label)
+        return Rules() if value == "rules" else Classifier(value, label, metric=metric)
 
     methods = [getattr(value, name, None) for name in ("probabilities", "signature")]
     if all(callable(method) for method in methods):
         return value
     raise HarnessError(
-        f"fense: detector is {value!r:.60}; expected 'rules', "
+        f"{metric}: detector is {value!r:.60}; expected 'rules', "
         "a folder with a text classifier, or an object with "
         "signature() and probabilities(texts)"
     )

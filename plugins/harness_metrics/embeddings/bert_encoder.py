@@ -130,7 +130,7 @@ class BertEncoder:
     ) -> None:
         self.name = f"the encoder {folder.name}"
         self.device = device
-        self.precision = precision
+        self.precision: Precision = precision
         self.long: Long = long
         self.budget = TokenBudget(device, batch_size, equal_lengths=True)
         needed_by = f"the encoder {folder.name}"

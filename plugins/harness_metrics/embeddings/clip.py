@@ -75,7 +75,7 @@ class Clip(LocalModelEmbedding):
         self.model = model
         self.batch_size = batch_size
         self.device = device
-        self.dtype = check_precision(dtype, self.needed_by)
+        self.dtype: Precision = check_precision(dtype, self.needed_by)
         self.long: Long = long
 
     @cached_property

@@ -93,7 +93,7 @@ class LibraryEncoder:
             )
         self.model = self.model.eval().to(weight_dtype(precision))
         self.device = device
-        self.precision = precision
+        self.precision: Precision = precision
         self.budget = TokenBudget(device, batch_size)
         self.context = int(self.model.max_seq_length or 1 << 30)
         tokenizer = self.model.tokenizer
@@ -122,7 +122,7 @@ class LibraryEncoder:
 
     def _encode_chunk(
         self,
-        texts: Sequence[str],
+        texts: list[str],
         positions: np.ndarray,
         blocks: list[tuple[np.ndarray, Any]],
     ) -> None:
@@ -132,9 +132,10 @@ class LibraryEncoder:
         mask = inputs.get("attention_mask")
         shapes = {value.shape for value in inputs.values() if hasattr(value, "shape")}
         # a model that reads more than tokens is given its texts batch by batch
-        is_plain = mask is not None and shapes == {mask.shape} and self.pads_behind
+        is_plain = False
         lengths = np.full(len(texts), self.context)
-        if is_plain:
+        if mask is not None and shapes == {mask.shape} and self.pads_behind:
+            is_plain = True
             lengths = mask.sum(dim=1).numpy()
 
         def forward(batch: np.ndarray) -> None:

@@ -1,5 +1,5 @@
-"""Embeddings ``minilm`` and ``sentence-model``: vectors of all-MiniLM-L6-v2, and of any model
-of sentence-transformers.
+"""Embeddings ``minilm`` and ``sentence-model``: vectors of all-MiniLM-L6-v2, and of any
+model of sentence-transformers.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class MiniLm(LocalModelEmbedding):
             self.name = Path(path).name
         self.batch_size = batch_size
         self.device = device
-        self.dtype = check_precision(dtype, f"embedding '{self.name}'")
+        self.dtype: Precision = check_precision(dtype, f"embedding '{self.name}'")
         self.long: Long = long
 
     @cached_property

@@ -1,5 +1,5 @@
-"""Metric ``fleur``: a grade by a model that sees the image, smoothed by the
-probabilities of its digits.
+"""Metrics ``fleur`` and ``ref-fleur``: a grade by a model that sees the image,
+smoothed by the probabilities of its digits.
 """
 
 from __future__ import annotations
@@ -60,6 +60,9 @@ class Fleur(JudgeMetric):
     Image Captioning Using a Large Multimodal Model*, section 3.2.
     """
 
+    label = "fleur"
+    """Registered name."""
+
     def __init__(
         self,
         *,
@@ -68,10 +71,11 @@ class Fleur(JudgeMetric):
         prompt: str | None = None,
         unanswered: Unanswered = "undefined",
     ) -> None:
-        judge = copy.copy(resolve_judge(judge, "fleur"))
+        judge = copy.copy(resolve_judge(judge, self.label))
         if not judge.image:
             raise HarnessError(
-                "fleur: the judge sees the image; expected judge: {image: true, ...}",
+                f"{self.label}: the judge sees the image; "
+                "expected judge: {image: true, ...}",
                 parameter="judge",
             )
 
@@ -83,11 +87,11 @@ class Fleur(JudgeMetric):
 
         self.references = references
         self.prompt = prompts.check_template(
-            prompt or prompts.FLEUR, ("candidate",), "fleur"
+            prompt or prompts.FLEUR, ("candidate",), self.label
         )
         needs = frozenset({"references"} if references else ())
         super().__init__(
-            "fleur",
+            self.label,
             judge,
             unanswered,
             needs,
@@ -114,6 +118,45 @@ class Fleur(JudgeMetric):
         return prompts.fill(
             self.prompt,
             {"candidate": prompts.quote_caption(caption), "context": context},
+        )
+
+
+class RefFleur(Fleur):
+    """FLEUR by a judge that sees the references too, in [0, 1]; higher is better.
+
+    Parameters
+    ----------
+    judge : mapping, Backend or Judge
+        Server that is sent the image (``image: true``).
+    prompt : str, optional
+        Template with ``{candidate}`` and ``{context}``, which are the references.
+    unanswered : {'undefined', 'lowest'}
+        As for :class:`Fleur`.
+
+    Raises
+    ------
+    HarnessError
+        For a judge that cannot be created or sees no image, and a prompt without one
+        of its places.
+
+    References
+    ----------
+    Lee, Park and Kang 2024 (see :class:`Fleur`), RefFLEUR.
+    """
+
+    label = "ref-fleur"
+
+    def __init__(
+        self,
+        *,
+        judge: JudgeSpec,
+        prompt: str | None = None,
+        unanswered: Unanswered = "undefined",
+    ) -> None:
+        if prompt is not None:
+            prompts.check_template(prompt, ("candidate", "context"), self.label)
+        super().__init__(
+            judge=judge, references=True, prompt=prompt, unanswered=unanswered
         )
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from harness.contracts.parameters import Count, check_arguments
+from harness.encoders.devices import first_device
 from harness.encoders.fingerprints import weights_fingerprint
 from harness.errors import HarnessError, InputError, require
 from harness.files.user_path import user_path
@@ -30,8 +31,9 @@ class LocalModel(LoadsModel):
     batch_size : int, default 8
         Conversations per batch, sorted by length. Padding may change an answer in the
         last digits of its logits.
-    device : str, default "cpu"
-        Device of the model.
+    device : str, default "auto"
+        Device of the model: ``auto`` (the first accelerator, else the CPU), or a device
+        of torch.
     dtype : str, default "float32"
         Name of a torch dtype.
 
@@ -39,7 +41,9 @@ class LocalModel(LoadsModel):
     ------
     InputError
         If the folder has no config.json; at first use, if transformers cannot load the
-        model.
+        model, or the device has no memory for it.
+    HarnessError
+        At first use, for a device that this machine lacks, and an unknown dtype.
     """
 
     @check_arguments
@@ -49,7 +53,7 @@ class LocalModel(LoadsModel):
         path: str,
         max_tokens: Count = 512,
         batch_size: Count = 8,
-        device: str = "cpu",
+        device: str = "auto",
         dtype: str = "float32",
     ) -> None:
         self.path = user_path(path)
@@ -78,6 +82,7 @@ class LocalModel(LoadsModel):
                 f"judge: dtype is {self.dtype!r}; expected the name of a torch "
                 "dtype, such as bfloat16"
             )
+        device = first_device(self.device, "judge")
         try:
             tokenizer, model = load_transformer(
                 self.path, "AutoModelForCausalLM", "judge", "a local judge", dtype=dtype
@@ -92,7 +97,14 @@ class LocalModel(LoadsModel):
         tokenizer.padding_side = "left"
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
-        return tokenizer, model.to(self.device)
+        try:
+            return tokenizer, model.to(device)
+        except torch.OutOfMemoryError as error:
+            raise InputError(
+                f"the judge does not fit on {device}; device: cpu has more memory, and "
+                "dtype: bfloat16 needs half of it",
+                str(self.path),
+            ) from error
 
     def complete(
         self, conversations: Sequence[Conversation], store: Callable[[int, Reply], None]
@@ -124,17 +136,24 @@ class LocalModel(LoadsModel):
         special = not tokenizer.chat_template
         inputs = tokenizer(
             texts, padding=True, return_tensors="pt", add_special_tokens=special
-        ).to(self.device)
+        ).to(model.device)
 
-        with torch.inference_mode():
-            out = model.generate(
-                input_ids=inputs["input_ids"],
-                attention_mask=inputs["attention_mask"],
-                do_sample=False,
-                num_beams=1,
-                max_new_tokens=self.max_tokens,
-                pad_token_id=tokenizer.pad_token_id,
-            )
+        try:
+            with torch.inference_mode():
+                out = model.generate(
+                    input_ids=inputs["input_ids"],
+                    attention_mask=inputs["attention_mask"],
+                    do_sample=False,
+                    num_beams=1,
+                    max_new_tokens=self.max_tokens,
+                    pad_token_id=tokenizer.pad_token_id,
+                )
+        except torch.OutOfMemoryError as error:
+            raise InputError(
+                f"out of memory on {model.device} with {len(texts)} conversations; "
+                "a smaller batch_size of the judge takes less, device: cpu has more",
+                str(self.path),
+            ) from error
 
         stops: int | list[int] | None = model.generation_config.eos_token_id
         ends = set[int | None](stops if isinstance(stops, list) else [stops])

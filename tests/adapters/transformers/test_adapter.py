@@ -18,8 +18,13 @@ from harness.registry.torchvision_guard import guard_torchvision
 guard_torchvision()
 transformers = pytest.importorskip("transformers")
 
+from harness_models.shared.decoding.memory_meter import (  # noqa: E402
+    AcceleratorMemory,
+)
+from harness_models.transformers import adapter as adapter_module  # noqa: E402
 from harness_models.transformers.adapter import Transformers  # noqa: E402
 from tests.support import tiny_models  # noqa: E402
+from tests.support.counted_memory import CountedMemory  # noqa: E402
 
 IMAGES = ("ved", "blip", "git", "llava", "qwen2_vl", "blip2", "blip2_t5")
 NAMES = ("gpt2", "t5", *IMAGES)
@@ -469,3 +474,51 @@ def test_the_default_device_and_number_format_are_those_of_the_machine(folders):
     )
     with pytest.raises(HarnessError, match="dtype is one of"):
         build(folders, "gpt2", dtype="half")
+
+
+def test_auto_batches_grow_with_the_memory_of_the_accelerator(folders, monkeypatch):
+    examples = [
+        Example(f"e{i}", ("a",), source=TEXTS[i % len(TEXTS)]) for i in range(400)
+    ]
+    expected = captions(build(folders, "gpt2"), GREEDY, examples, range(400))
+
+    device = CountedMemory(total=200_000, weights=20_000)
+    monkeypatch.setattr(
+        adapter_module,
+        "memory_meter",
+        lambda devices: AcceleratorMemory(dict.fromkeys(devices, device)),
+    )
+    adapter = build(folders, "gpt2")
+    sizes: list[int] = []
+    inputs = adapter.inputs
+
+    def counted(batch):
+        sizes.append(len(batch))
+        device.compute(1000 * len(batch))
+        return inputs(batch)
+
+    monkeypatch.setattr(adapter, "inputs", counted)
+    assert captions(adapter, GREEDY, examples, range(400)) == expected
+    # 0.8 * 180,000 / 1,000
+    assert sizes == [64, 144, 144, 48]
+    assert adapter.timings()["batch_size"] == 144
+
+    fixed = build(folders, "gpt2", batch_size=7)
+    assert captions(fixed, GREEDY, examples[:30], range(30)) == expected[:30]
+    assert fixed.timings()["batch_size"] == 7
+
+
+def test_only_accelerators_with_one_copy_of_the_model_are_watched(folders, monkeypatch):
+    assert build(folders, "gpt2").memory_meter() is None
+    asked: list[list[str]] = []
+    monkeypatch.setattr(adapter_module, "memory_meter", asked.append)
+    build(folders, "gpt2").memory_meter()
+    assert asked == [["cpu"]]
+    build(folders, "gpt2", device=["cpu", "cpu"]).memory_meter()
+    assert len(asked) == 1
+
+
+def test_the_length_of_a_prompt_is_its_number_of_tokens(folders):
+    adapter = build(folders, "llava", prompt="{source}")
+    # the template adds "user says :", the image and "says :"
+    assert adapter.prompt_length(EXAMPLES[1]) == 3 + 1 + len(TEXTS[1].split()) + 2

@@ -116,3 +116,23 @@ def test_image_queries_replace_image_tokens_or_precede_the_words(tmp_path):
         )
     assert replaced.shape == preceding.shape == (2, 7, 32)
     torch.testing.assert_close(replaced, preceding)
+
+
+@pytest.mark.parametrize("make", [causal, prompted])
+def test_a_prompt_has_the_logits_after_its_last_token_alone(tmp_path, make):
+    step, state = make(tmp_path)
+    lengths: list[int] = []
+    head = step.language().get_output_embeddings()
+    head.register_forward_pre_hook(lambda _, inputs: lengths.append(inputs[0].shape[1]))
+    with torch.inference_mode():
+        logits, _ = step(None, state)
+    assert lengths == [1] and logits.shape == (2, len(tiny_models.WORDS))
+
+
+def test_a_model_that_keeps_all_logits_is_asked_for_nothing(tmp_path):
+    step, state = causal(tmp_path)
+    with torch.inference_mode():
+        expected, _ = step(None, state)
+        step.of_prompt = {}
+        logits, _ = step(None, state)
+    torch.testing.assert_close(logits, expected)

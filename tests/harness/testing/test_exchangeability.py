@@ -300,7 +300,8 @@ def is_slow(name, values):
     } or "glove" in str(values)
     return (
         bool(heavy)
-        or name in {*metric_cases.SLOW, "best", "fense", "spider", "spider-max"}
+        or name
+        in {*metric_cases.SLOW, "best", "fense", "spider", "spider-max", "spider-fl"}
         or name.startswith("fact-")
     )
 

@@ -19,7 +19,7 @@ from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
 from harness.run.features import FeatureCache
 from harness_metrics.judges.answers import verdict_of_text
-from harness_metrics.judges.fleur_metric import Fleur, smooth_grade
+from harness_metrics.judges.fleur_metric import Fleur, RefFleur, smooth_grade
 from harness_metrics.judges.judge import Judge, resolve_judge
 from harness_metrics.judges.replies import Reply
 from harness_metrics.judges.rubric_metric import Rubric
@@ -322,6 +322,33 @@ def test_fleur_asks_for_probabilities_and_leaves_out_what_has_none(server, image
         [0.65, 0.0, 0.425]
     )
     assert "people" in seen(server.requests[-1])[2]
+
+
+def test_ref_fleur_is_fleur_with_references(server, images):
+    def answer(body):
+        text = seen(body)[2]
+        good = "a person's words" in text
+        return reply(
+            "0.8", [{"0": 0.0}, {".": 0.0}, digit(_8=0.5, _9=0.5 if good else 0.1)]
+        )
+
+    server.answer = answer
+    settings = {"judge": judge(server, images)}
+    examples = [(["red", "green"], ["a person's words", "more"], "red.jpg")]
+    metric = RefFleur(**settings)
+    same = Fleur(**settings, references=True)
+    stats = stats_of(metric, examples)
+    assert metric.per_example(stats).tolist() == pytest.approx([0.85])
+    assert stats.tolist() == stats_of(same, examples).tolist()
+    assert metric.spec.needs == {"images", "references"}
+    assert metric.signature() == f"ref-{same.signature()}"
+
+
+def test_ref_fleur_names_itself(server, images):
+    with pytest.raises(HarnessError, match="ref-fleur: the judge sees the image"):
+        RefFleur(judge={"base_url": server.url, "model": "m"})
+    with pytest.raises(HarnessError, match=r"ref-fleur: prompt has no \{context\}"):
+        RefFleur(judge=judge(server, images), prompt="Grade {candidate}")
 
 
 def test_usage_is_in_the_records_and_on_the_screen(server, images, tmp_path, capsys):

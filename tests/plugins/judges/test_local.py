@@ -12,6 +12,9 @@ pytest.importorskip("transformers")
 from harness.registry.torchvision_guard import guard_torchvision
 
 guard_torchvision()
+import torch  # noqa: E402
+
+from harness.encoders import devices  # noqa: E402
 from harness.errors import HarnessError, InputError  # noqa: E402
 from harness_metrics.judges.local import LocalModel  # noqa: E402
 from harness_metrics.judges.replies import Reply  # noqa: E402
@@ -78,3 +81,43 @@ def test_folders_without_a_model(folder, tmp_path):
         answers(LocalModel(path=str(tmp_path)), "a")
     with pytest.raises(HarnessError, match="dtype is 'flat'"):
         answers(LocalModel(path=str(folder), dtype="flat"), "a")
+
+
+def test_the_default_device_is_the_first_accelerator_else_the_cpu(folder, monkeypatch):
+    model = LocalModel(path=str(folder), max_tokens=2)
+    assert model.device == "auto"
+    expected = answers(model, "a dog")
+    assert model._loaded_model[1].device.type == "cpu"
+    on_cpu = LocalModel(path=str(folder), max_tokens=2, device="cpu")
+    assert answers(on_cpu, "a dog") == expected
+    assert on_cpu.signature() == model.signature()
+
+    # an accelerator without memory stands for one
+    accelerators = ["meta:0", "meta:1"]
+    monkeypatch.setattr(devices, "visible_devices", lambda: accelerators)
+    _, network = LocalModel(path=str(folder))._loaded_model
+    assert network.device.type == "meta"
+
+
+def test_a_device_that_is_not_there_is_one_line(folder, monkeypatch):
+    monkeypatch.setattr(devices, "visible_devices", lambda: ["cpu"])
+    with pytest.raises(HarnessError, match="^judge: no device 'cuda:0'; this machine"):
+        answers(LocalModel(path=str(folder), device="cuda:0"), "a")
+    with pytest.raises(HarnessError, match="^judge: device is auto, cpu, or a device"):
+        answers(LocalModel(path=str(folder), device="gpu"), "a")
+
+
+def test_a_device_without_memory_is_one_line(folder, monkeypatch):
+    def run_out(*arguments, **settings):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB")
+
+    model = LocalModel(path=str(folder))
+    _, network = model._loaded_model
+    monkeypatch.setattr(network, "generate", run_out)
+    with pytest.raises(
+        InputError, match="out of memory on cpu with 2 conversations; a smaller batch"
+    ):
+        answers(model, "a", "b")
+    monkeypatch.setattr(type(network), "to", run_out)
+    with pytest.raises(InputError, match="the judge does not fit on cpu; device: cpu"):
+        answers(LocalModel(path=str(folder), device="cpu"), "a")

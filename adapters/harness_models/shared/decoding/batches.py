@@ -1,4 +1,4 @@
-"""Batches that halve whenever memory runs out.
+"""Batches that halve whenever memory runs out, and grow to what an accelerator holds.
 
 A size that fits is remembered, so that each model meets its limit once.
 """
@@ -11,11 +11,20 @@ from typing import TypeVar
 
 from harness.encoders.memory import free_memory, is_out_of_memory
 from harness.errors import HarnessError
+from harness_models.shared.decoding.memory_meter import MemoryMeter
 
 T = TypeVar("T")
 R = TypeVar("R")
 AUTO_START = 64
 """First batch size under ``auto``."""
+AUTO_LIMIT = 1024
+"""Largest batch size under ``auto``; above it an accelerator is no faster."""
+GROWTH = 4
+"""Largest growth from one batch to the next, since a small batch says little about the
+memory of a large one.
+"""
+MULTIPLE = 8
+"""Sizes that are found are multiples of it, as kernels of accelerators like them."""
 _log = logging.getLogger(__name__)
 
 
@@ -40,12 +49,21 @@ class BatchSize:
     ----------
     requested
         First size, or ``auto`` for :data:`AUTO_START`.
+    meter
+        Memory of the devices of the model. Under ``auto`` a full batch that fits makes
+        room for larger ones, until one does not fit. Without it no size grows.
     """
 
-    def __init__(self, requested: int | str) -> None:
+    def __init__(self, requested: int | str, meter: MemoryMeter | None = None) -> None:
         self.requested = requested
         self.current = AUTO_START if requested == "auto" else int(requested)
+        self._meter = meter if requested == "auto" else None
         self._failed: int | None = None
+
+    def begin(self) -> None:
+        """Start a batch."""
+        if self._meter is not None:
+            self._meter.begin()
 
     def halve(self, tried: int, error: BaseException) -> None:
         """Set the size to half of ``tried``, which ran out of memory; raise
@@ -60,9 +78,15 @@ class BatchSize:
         # the way down.
         self._failed = self._failed or tried
         self.current = tried // 2
+        # what fits is known now, and a second failure would cost a batch again
+        self._meter = None
 
-    def fits(self) -> None:
-        """Report a size that was found by halving, once."""
+    def fits(self, examples: int) -> None:
+        """Take note of a batch that fits: report a size that was found by halving,
+        once, and grow where the memory has room.
+        """
+        if self._meter is not None and examples == self.current:
+            self._grow(self._meter.room(examples))
         if self._failed is not None:
             _log.warning(
                 "out of memory with %d examples in a batch: batches now have %d",
@@ -70,6 +94,16 @@ class BatchSize:
                 self.current,
             )
             self._failed = None
+
+    def _grow(self, room: int | None) -> None:
+        """Take a larger size, where there is room for it."""
+        if room is None:
+            return
+        size = min(room, GROWTH * self.current, AUTO_LIMIT)
+        size -= size % MULTIPLE
+        if size > self.current:
+            _log.info("the memory has room for batches of %d examples", size)
+            self.current = size
 
 
 def in_batches(
@@ -103,6 +137,7 @@ def in_batches(
     start = 0
     while start < len(items):
         batch = items[start : start + batches.current]
+        batches.begin()
         try:
             results = work(batch)
         except (RuntimeError, MemoryError) as error:
@@ -118,6 +153,6 @@ def in_batches(
             free_memory()
             continue
 
-        batches.fits()
+        batches.fits(len(batch))
         yield from results
         start += len(batch)

@@ -15,6 +15,7 @@ from harness.contracts import Decoding, Example, Failure, Generation, TokenScore
 from harness.errors import HarnessError, InputError
 from harness_models.shared.decoding.batches import BatchSize, in_batches
 from harness_models.shared.decoding.decode import decode, forced_scores
+from harness_models.shared.decoding.memory_meter import MemoryMeter
 from harness_models.shared.decoding.throughput import Throughput
 from harness_models.shared.decoding.types import Decoded, DecodingBatch, Step, Strategy
 
@@ -67,12 +68,19 @@ class LeftToRight:
 
     @property
     def batches(self) -> BatchSize:
-        """Size of the batches: ``batch_size``, or the half, quarter,
-        ... of it that fits into memory.
+        """Size of the batches: ``batch_size``, or the half, quarter, ... of it that
+        fits into memory, or under ``auto`` what fills the memory that
+        :meth:`memory_meter` watches.
         """
         if self._batches is None or self._batches.requested != self.batch_size:
-            self._batches = BatchSize(self.batch_size)
+            self._batches = BatchSize(self.batch_size, self.memory_meter())
         return self._batches
+
+    def memory_meter(self) -> MemoryMeter | None:
+        """Return the meter of the devices of the model; by default None: the batches do
+        not grow.
+        """
+        return None
 
     @property
     def throughput(self) -> Throughput:

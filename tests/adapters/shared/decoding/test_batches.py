@@ -6,11 +6,14 @@ import pytest
 
 from harness.errors import HarnessError
 from harness_models.shared.decoding.batches import (
+    AUTO_LIMIT,
     BatchSize,
     check_batch_size,
     in_batches,
     is_out_of_memory,
 )
+from harness_models.shared.decoding.memory_meter import AcceleratorMemory
+from tests.support.counted_memory import CountedMemory
 
 
 def doubler(limit, seen):
@@ -101,3 +104,68 @@ def test_a_batch_size_that_is_not_positive_or_auto_is_refused(size):
 )
 def test_errors_of_memory_are_recognised(error, expected):
     assert is_out_of_memory(error) is expected
+
+
+def watched(device, by_size, seen):
+    """Return work that takes memory by the number of its items."""
+
+    def work(items):
+        seen.append(len(items))
+        device.compute(by_size(len(items)))
+        return items
+
+    return work
+
+
+def test_auto_grows_to_the_share_of_the_memory_that_is_free():
+    device = CountedMemory(total=1_000_000, weights=100_000)
+    batches = BatchSize("auto", AcceleratorMemory({"gpu:0": device}))
+    seen: list[int] = []
+    work = watched(device, lambda count: 1500 * count, seen)
+    assert list(in_batches(range(2000), batches, work)) == list(range(2000))
+    # four times 64, then 0.8 * 900,000 / 1,500 in a multiple of 8
+    assert seen == [64, 256, 480, 480, 480, 240]
+    assert batches.current == 480
+
+
+def test_auto_stops_at_the_largest_size():
+    device = CountedMemory(total=10**12, weights=0)
+    batches = BatchSize("auto", AcceleratorMemory({"gpu:0": device}))
+    seen: list[int] = []
+    list(in_batches(range(6000), batches, watched(device, lambda n: 100 * n, seen)))
+    assert seen[:4] == [64, 256, 1024, 1024] and max(seen) == AUTO_LIMIT
+
+
+def test_a_size_that_was_too_large_is_halved_and_does_not_grow_again(caplog):
+    device = CountedMemory(total=1_000_000, weights=0)
+    batches = BatchSize("auto", AcceleratorMemory({"gpu:0": device}))
+    seen: list[int] = []
+    # a batch of 64 takes a tenth of the memory, a larger one more for each example
+    work = watched(device, lambda n: n * (1500 if n <= 64 else 6000), seen)
+    assert list(in_batches(range(1000), batches, work)) == list(range(1000))
+    assert seen[:4] == [64, 256, 128, 128] and set(seen[4:-1]) == {128}
+    assert batches.current == 128
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == [
+        "out of memory with 256 examples in a batch: batches now have 128"
+    ]
+
+
+def test_a_last_batch_of_few_examples_says_nothing():
+    device = CountedMemory(total=1_000_000, weights=0)
+    batches = BatchSize("auto", AcceleratorMemory({"gpu:0": device}))
+    list(in_batches(range(10), batches, watched(device, lambda n: n, [])))
+    assert batches.current == 64
+
+
+def test_a_number_and_a_device_without_counters_do_not_grow():
+    device = CountedMemory(total=10**12, weights=0)
+    meter = AcceleratorMemory({"gpu:0": device})
+    for batches, size in (
+        (BatchSize(16, meter), 16),
+        (BatchSize("auto"), 64),
+        (BatchSize("auto", None), 64),
+    ):
+        seen: list[int] = []
+        list(in_batches(range(200), batches, watched(device, lambda n: n, seen)))
+        assert set(seen[:-1]) == {size}

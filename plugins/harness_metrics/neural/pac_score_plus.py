@@ -1,0 +1,92 @@
+"""Metrics ``pac-score-plus`` and ``ref-pac-score-plus``: PAC-S++ and RefPAC-S++, the
+formulas of PAC-S with CLIP models that are fine-tuned by low-rank adaptations.
+"""
+
+from __future__ import annotations
+
+from harness.contracts import PathParam
+from harness.contracts.parameters import Count
+from harness.encoders.long_texts import Long
+from harness.encoders.precision import Precision
+from harness.errors import HarnessError
+from harness_metrics.neural.clipscore import PacScore, PrefixedClip, RefPacScore
+from harness_metrics.neural.low_rank import EXAMPLE, LowRankClip
+
+
+class PacScorePlus(PacScore):
+    """PAC-S++ of the candidates with the image of the example, mean over candidates;
+    higher is better, in [0, 2].
+
+    Parameters
+    ----------
+    weights : str
+        Local file of the authors' weights: those of a CLIP with low-rank factors.
+    model : str
+        Name of the architecture in open_clip; the authors' weights have the activation
+        of OpenAI's models (``ViT-L-14-quickgelu`` is the other one).
+    images, batch_size, device, dtype, long
+        Those of :class:`~harness_metrics.neural.clipscore.ClipScore`.
+
+    Raises
+    ------
+    HarnessError
+        If ``weights`` is missing; at first use, if they have no low-rank factors.
+
+    References
+    ----------
+    Sarto et al. 2025, *Positive-Augmented Contrastive Learning for Vision-and-Language
+    Evaluation and Training*. Reading of the weights:
+    :func:`~harness_metrics.neural.low_rank.merge_factors`.
+    """
+
+    label = "pac-score-plus"
+
+    def __init__(
+        self,
+        *,
+        weights: PathParam | None = None,
+        model: str = "ViT-B-32-quickgelu",
+        images: PathParam | None = None,
+        batch_size: Count | None = None,
+        device: str = "auto",
+        dtype: Precision = "float32",
+        long: Long = "cut",
+    ) -> None:
+        if weights is None:
+            raise HarnessError(
+                f"metric '{self.label}' needs weights: "
+                f"a local file of weights for {model} (for example {EXAMPLE})"
+            )
+        super().__init__(
+            weights=weights,
+            model=model,
+            images=images,
+            batch_size=batch_size,
+            device=device,
+            dtype=dtype,
+            long=long,
+        )
+        self.clip = LowRankClip(
+            weights=weights,
+            model=model,
+            batch_size=batch_size,
+            device=device,
+            dtype=dtype,
+            long=long,
+        )
+        self.clip.needed_by = f"metric '{self.label}'"
+        self.embedding = PrefixedClip(self.clip)
+
+
+class RefPacScorePlus(PacScorePlus, RefPacScore):
+    """Harmonic mean of PAC-S++ and the cosine with the best reference, mean over
+    candidates; higher is better, in [0, 4/3].
+
+    Parameters are those of :class:`PacScorePlus`.
+
+    References
+    ----------
+    Sarto et al. 2025, RefPAC-S++.
+    """
+
+    label = "ref-pac-score-plus"
