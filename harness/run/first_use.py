@@ -15,7 +15,7 @@ from harness.run import warmup
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plan, metric_plans
 from harness.run.planned_components import create_component
-from harness.spec.loading import AnyLoaded
+from harness.spec.loading import LoadedSpec
 from harness.spec.models import SignificanceSpec
 
 TEXTS = (
@@ -61,7 +61,7 @@ def fetched_plans(name: str) -> list[MetricPlan]:
     return caption_plans(metric_plans([name]))
 
 
-def reference_sets(loaded: AnyLoaded) -> list[CaptionSet]:
+def reference_sets(loaded: LoadedSpec) -> list[CaptionSet]:
     """Return the references of the data set of a spec, as references and as candidates:
     what a store of vectors can hold before a model has written captions.
     """

@@ -19,7 +19,7 @@ from harness.run.first_use import (
 )
 from harness.run.metric_plan import MetricPlan, caption_plans
 from harness.run.planned_components import planned_metrics
-from harness.spec.loading import load_specs
+from harness.spec.loading import LoadedSpec, load_specs
 
 VECTORS = "HARNESS_VECTORS"
 """Variable with the folder of a store of vectors (docs/encoders.md)."""
@@ -104,7 +104,7 @@ def _work(
     for item in load_specs(spec):
         plans = caption_plans(planned_metrics(item))
         with_model = [plan for plan in plans if MODELS & plan.metric.spec.needs]
-        if fills_store and with_model:
+        if fills_store and with_model and isinstance(item, LoadedSpec):
             yield with_model, reference_sets(item)
             plans = [plan for plan in plans if plan not in with_model]
         if plans:
