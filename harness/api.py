@@ -167,9 +167,10 @@ def evaluate_all(
 
 def score_files(
     candidates: str | Sequence[str],
-    references: str | Sequence[str],
+    references: str | Sequence[str] | None,
     metrics: Sequence[str | Parameters] | None = None,
     *,
+    images: str | None = None,
     labels: Sequence[str] = (),
     p_value: str = "none",
     seed: int = 0,
@@ -192,11 +193,14 @@ def score_files(
     candidates : str or sequence of str
         Paths (docs/data-formats.md lists the formats); each file is a model of the run.
     references : str or sequence of str
-        Path, or paths of files that each have some references of all examples.
+        Path, or paths of files that each have some references of all examples; None for
+        metrics that read ``images`` alone.
     metrics : sequence of str or mapping, optional
         ``NAME`` or ``NAME:PARAMETER=VALUE,...``, comma-separated lists of these, or
         ``{NAME: PARAMETERS}``; default: the metrics of
         :func:`harness.run.metric_plan.default_metrics`.
+    images : str, optional
+        Folder of the images of the examples, found by the ids.
     labels : sequence of str
         Names of the models, one per file; default: the file names.
     p_value : {"none", "exact", "monte-carlo"}
@@ -229,6 +233,7 @@ def score_files(
         files,
         references,
         names,
+        images=images,
         labels=labels,
         p_value=p_value,
         seed=seed,

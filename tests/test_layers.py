@@ -38,6 +38,7 @@ LAYERS = [
     {"contracts"},
     {"files", "stats"},
     {"llm", "registry"},
+    {"encoders"},
     {"spec"},
     {"rundir"},
     {"run"},
@@ -58,7 +59,15 @@ LAYERS = [
 itself. Those behind ``cli`` are visitors: the core reaches them by its manifest alone.
 """
 VISITORS = ("judgments", "page", "decisions", "testing")
-PLUGIN_IMPORTS = {"contracts", "registry", "errors", "stats", "files", "llm"}
+PLUGIN_IMPORTS = {
+    "contracts",
+    "registry",
+    "errors",
+    "stats",
+    "files",
+    "llm",
+    "encoders",
+}
 ADAPTER_IMPORTS = PLUGIN_IMPORTS | {"run.progress"}
 EXCEPTIONS = {
     # distances of captions, as a metric has them
@@ -277,6 +286,10 @@ def test_the_engine_names_no_component_even_as_a_string():
         "harness.verbs.scored_systems",
     ):
         mentions[allowed] -= {"auto"}  # a mode, not the reader
+    # a device, packages and an extra
+    mentions["harness.encoders.devices"] -= {"auto", "transformers"}
+    mentions["harness.encoders.open_clip_towers"] -= {"clip"}
+    mentions["harness.encoders.transformers_towers"] -= {"transformers"}
     assert not {name: found for name, found in mentions.items() if found}
 
 

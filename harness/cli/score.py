@@ -130,12 +130,18 @@ def _add_files(parser: Parser) -> None:
     )
     parser.add_argument(
         "--references",
-        required=True,
         action="append",
         metavar="FILE",
         help="file of references: COCO or Karpathy annotations, "
         "or one of the forms above; may be repeated, for files that each have "
         "some references of all examples",
+    )
+
+    parser.add_argument(
+        "--images",
+        metavar="FOLDER",
+        help="folder of the images, for metrics that read them: files whose name, stem "
+        "or number is the id; without --references for metrics of images alone",
     )
 
     # candidates
@@ -248,6 +254,7 @@ def run(args: argparse.Namespace) -> int:
             _files(args),
             args.references,
             args.metric,
+            images=args.images,
             p_value=args.p_values,
             seed=args.seed,
             allow_missing=args.allow_missing,
@@ -309,6 +316,12 @@ def _files(args: argparse.Namespace) -> list[str]:
         raise HarnessError(
             "score: no file of candidates; expected at least one: "
             "harness score A.json B.json --references R.json"
+        )
+
+    if not args.references and not args.images:
+        raise HarnessError(
+            "score: no references; expected --references FILE, or --images FOLDER for "
+            "metrics that read images alone, such as -m clipscore"
         )
 
     # "--references R1.json R2.json" gives one file of references alone.

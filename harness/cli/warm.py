@@ -3,7 +3,8 @@
 Later runs start at once.
 
   harness warm
-  harness warm tasks/coco.yaml    only what the metrics of a spec need
+  harness warm tasks/coco.yaml    only what the metrics of a spec need; with
+                                  HARNESS_VECTORS also the vectors of its references
   harness warm spice              one metric; downloads the files that it needs (spice:
                                   two jars, 522 MB once)
 """

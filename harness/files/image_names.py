@@ -90,7 +90,15 @@ class ImageFolder:
         return files[0]
 
 
-@lru_cache(maxsize=8)
 def image_folder(folder: Path) -> ImageFolder:
-    """Return the index of a folder; made once in a process."""
+    """Return the index of a folder; made again when files come or go."""
+    try:
+        changed = folder.stat().st_mtime_ns
+    except OSError:
+        changed = 0
+    return _index_of(folder, changed)
+
+
+@lru_cache(maxsize=8)
+def _index_of(folder: Path, changed: int) -> ImageFolder:
     return ImageFolder(folder)

@@ -38,6 +38,17 @@ def create_reader(
     return cast(Reader, current().create("readers", reference_reader(), values))
 
 
+def image_examples(files: Sequence[str], images: str, options: FileOptions) -> Values:
+    """Return the data set of the images of a folder that files of candidates are
+    about.
+    """
+    reader = current().with_role("readers", "image-folders").name
+    values: Values = {"reader": reader, "path": images, "captions": list(files)}
+    if options.id != "":
+        values["columns"] = {"id": options.id}
+    return values
+
+
 def system_params(options: FileOptions, name: str) -> Values:
     """Return the parameters of the adapter for a system of records,
     or for one of several columns.

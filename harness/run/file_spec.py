@@ -16,6 +16,7 @@ from harness.registry import current, split_spec
 from harness.run.file_components import (
     accept_faults,
     candidate_adapter,
+    image_examples,
     reference_path,
     reference_reader,
     system_params,
@@ -28,9 +29,10 @@ from harness.spec.metric_text import parse_metric, split_metrics
 
 def score_spec(
     files: Sequence[str],
-    references: str | Sequence[str],
+    references: str | Sequence[str] | None,
     metrics: Sequence[str | Parameters],
     *,
+    images: str | None = None,
     labels: Sequence[str] = (),
     p_value: str = "none",
     seed: int = 0,
@@ -47,12 +49,15 @@ def score_spec(
     :func:`~harness.run.file_labels.system_labels` does. ``allow`` lists faults of files
     that are accepted: ``missing``, ``unknown``, ``empty`` (parameters ``allow_...`` of
     the adapter, the last of the reader too). ``slices`` are columns of the metadata
-    whose values are slices. Raises :class:`~harness.errors.HarnessError` for labels
+    whose values are slices. ``images`` is the folder of the images, which metrics of
+    images read; without ``references`` the ids of the candidates are the examples.
+    Raises :class:`~harness.errors.HarnessError` for labels
     that do not fit the files, and for metrics that cannot be parsed.
     """
     if not files:
         raise HarnessError("no file of candidates; expected at least one")
-    options = resolve_columns(files, references, options)
+    if references is not None:
+        options = resolve_columns(files, references, options)
 
     # Every file, or every system of every file, is a model.
     faults: Values = {"allow_missing": False, **accept_faults(allow)}
@@ -66,16 +71,25 @@ def score_spec(
 
     empty = accept_faults(["empty"] if "empty" in allow else [])
     chosen = _distinct_metrics(metrics)
+    if references is None:
+        _refuse_references(chosen)
     spec: Values = {
         "task": f"score {', '.join(Path(file).name for file in files)}",
-        "dataset": {
-            "reader": reference_reader(),
-            "path": reference_path(references),
-            **empty,
-            **options.of_references(),
-        },
+        "dataset": (
+            image_examples(files, str(images), options)
+            if references is None
+            else {
+                "reader": reference_reader(),
+                "path": reference_path(references),
+                **empty,
+                **options.of_references(),
+            }
+        ),
         "models": models,
-        "metrics": [{name: params} for _, name, params in chosen],
+        "metrics": [
+            {name: {**_image_params(name, images), **params}}
+            for _, name, params in chosen
+        ],
         "significance": {"method": p_value},
         "seed": seed,
         "limit": limit,
@@ -89,7 +103,7 @@ def score_spec(
     # Places of the spec in messages: there is no file that the user could look at.
     option_of_key: dict[Key, str] = {
         (): "harness score",
-        ("dataset",): "--references",
+        ("dataset",): "--references" if references is not None else "--images",
         ("models",): "--candidates",
         ("seed",): "--seed",
         ("limit",): "--limit",
@@ -99,6 +113,34 @@ def score_spec(
     for index, (file, _) in enumerate(pairs):
         option_of_key["models", index] = f"--candidates {file}"
     return Located(spec, {key: (option, 0) for key, option in option_of_key.items()})
+
+
+def _image_params(metric: str, images: str | None) -> Values:
+    """Return the parameter of a metric that reads images; nothing for others."""
+    return {"images": images} if images and "images" in _needs(metric) else {}
+
+
+def _needs(metric: str) -> Sequence[str]:
+    """Return what a metric needs by its declaration; nothing for an unknown name."""
+    with suppress(UnknownName):
+        return current().get("metrics", metric).needs
+    return ()
+
+
+def _refuse_references(chosen: Sequence[tuple[str, str, Parameters]]) -> None:
+    """Raise :class:`HarnessError` for a metric that needs references."""
+    for text, name, _ in chosen:
+        if "references" in _needs(name):
+            of_images = [
+                entry.name
+                for entry in current().entries("metrics")
+                if "images" in entry.needs and "references" not in entry.needs
+            ]
+            raise HarnessError(
+                f"metric '{text}' needs references; metrics that read images alone are "
+                f"{', '.join(of_images)}",
+                parameter="references",
+            )
 
 
 def _distinct_metrics(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import cast
 
-from harness.contracts import CaptionSet, Fetches
+from harness.contracts import CaptionSet, Fetches, Reader
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run import warmup
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plan, metric_plans
+from harness.run.planned_components import create_component
+from harness.spec.loading import LoadedSpec
 from harness.spec.models import SignificanceSpec
 
 TEXTS = (
@@ -57,18 +61,43 @@ def fetched_plans(name: str) -> list[MetricPlan]:
     return caption_plans(metric_plans([name]))
 
 
-def warm_metrics(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:
-    """Score two small examples with each metric, with p-values, and yield its label,
-    the seconds and a reason if it cannot run.
+def reference_sets(loaded: LoadedSpec) -> list[CaptionSet]:
+    """Return the references of the data set of a spec, as references and as candidates:
+    what a store of vectors can hold before a model has written captions.
+    """
+    spec = loaded.spec
+    reader = create_component(
+        loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params
+    )
+    return [
+        CaptionSet(
+            example.id,
+            example.references,
+            example.references,
+            example.media,
+            example.source,
+            example.meta,
+        )
+        for example in islice(cast(Reader, reader), spec.limit)
+        if example.references
+    ]
+
+
+def warm_metrics(
+    plans: Sequence[MetricPlan], sets: Sequence[CaptionSet] = ()
+) -> Iterator[tuple[str, float, str]]:
+    """Score examples with each metric, and yield its label, the seconds and a reason if
+    it cannot run. Without ``sets``, two small ones are scored with p-values.
     """
     warmup.warm(plan.metric for plan in plans)
-    sets = [
+    method = "none" if sets else "exact"
+    sets = sets or [
         CaptionSet(str(k), texts[:2], texts[1:], None, texts[0])
         for k, texts in enumerate(TEXTS)
     ]
     features = FeatureCache([item.references for item in sets])
     batches = scoring.batches(sets, features)
-    significance = SignificanceSpec.model_validate({"method": "exact"})
+    significance = SignificanceSpec.model_validate({"method": method})
 
     # what is built in the background comes last
     for plan in sorted(plans, key=lambda item: hasattr(item.metric, "warm")):

@@ -23,9 +23,10 @@ if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs
 
 def score(
     candidates: object,
-    references: object,
+    references: object = None,
     metrics: str | Parameters | Sequence[Any] | None = None,
     *,
+    images: str | Path | None = None,
     p_value: str | None = None,
     seed: int = 0,
     bootstrap: int = SAMPLES,
@@ -79,6 +80,10 @@ def score(
         clean
         As for :func:`harness.api.score`. Several columns, of several files too, are
         several systems.
+    images : str or Path, optional
+        Folder of the images, for metrics that read them: the image of an example is the
+        file whose name, stem, or number at the end of the stem is its id. With files of
+        candidates no references are needed then.
     labels : sequence of str
         Names of the systems of files, in their order.
     baseline : str, optional
@@ -129,9 +134,15 @@ def score(
         "events": events,
         "clean": clean,
     }
+    if references is None and images is None:
+        raise InputError(
+            "no references; expected them, or images=FOLDER for metrics that read "
+            "images alone",
+            parameter="references",
+        )
     systems = _systems(candidates, references)
     several_columns = not isinstance(column, str) and len(column) > 1
-    of_run = any((labels, by, limit is not None, output, several_columns))
+    of_run = any((labels, by, limit is not None, output, several_columns, images))
     of_run = of_run or equalise or baseline is not None
     if systems is None and not of_run:
         first = column if isinstance(column, str) else "".join(column)
@@ -139,8 +150,8 @@ def score(
 
     if systems is None and not isinstance(candidates, (str, Path)):
         raise InputError(
-            "labels, baseline, equalise, by, limit, output and several columns belong "
-            "to files, or to a mapping of names of systems to captions"
+            "images, labels, baseline, equalise, by, limit, output and several columns "
+            "belong to files, or to a mapping of names of systems to captions"
         )
 
     # imports specs and runs
@@ -151,6 +162,7 @@ def score(
         systems or candidates,
         references,
         metrics,
+        images=images,
         columns=tuple(name for name in columns if name),
         labels=labels,
         baseline=baseline,
@@ -183,7 +195,7 @@ def _systems(
     if any(isinstance(key, int) or str(key).isdigit() for key in by_label):
         return None
     values = list(by_label.values())
-    if isinstance(references, (str, Path)):
+    if references is None or isinstance(references, (str, Path)):
         is_labelled = all(map(_names_file, values))
     elif isinstance(references, Mapping):
         of_examples = cast("Mapping[object, object]", references)
@@ -213,7 +225,7 @@ def _are_files(items: Sequence[Any], references: object) -> bool:
     """
     if not items or not all(isinstance(item, (str, Path)) for item in items):
         return False
-    if isinstance(references, (str, Path)):
+    if references is None or isinstance(references, (str, Path)):
         return all(map(_names_file, items))
     if not all(isinstance(item, Path) or _ends_as_file(item) for item in items):
         return False

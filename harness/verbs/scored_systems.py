@@ -14,6 +14,7 @@ from harness.analysis.comparisons import Comparison
 from harness.analysis.slices import compare_slices
 from harness.contracts import Parameters, Values, VerbResult
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
+from harness.registry import current
 from harness.registry.permissions import typed_by_user
 from harness.reporting.compared_systems import compared_systems
 from harness.reporting.main_table import clusters_of_run, wide_table
@@ -158,6 +159,7 @@ def score_systems(
     references: object,
     metrics: str | Parameters | Sequence[Any] | None = None,
     *,
+    images: str | Path | None = None,
     p_value: str | None = None,
     seed: int = 0,
     bootstrap: int | None = None,
@@ -184,6 +186,9 @@ def score_systems(
         raise HarnessError(
             f"draws is {draws}; expected at least 1", parameter="draws", value=draws
         )
+    if metrics is None and references is None:
+        of_images = current().all_with_role("metrics", "default-of-images")
+        metrics = [entry.name for entry in of_images]
     chosen, left_out = default_metrics() if metrics is None else (metrics, {})
     names = [chosen] if isinstance(chosen, (str, Mapping)) else list(chosen)
     options = api.file_options(columns=columns, **file_options)
@@ -195,6 +200,12 @@ def score_systems(
     }
     if isinstance(candidates, Mapping) and not _are_paths(candidates):
         by_label = cast("Mapping[str, object]", candidates)
+        if images is not None:
+            raise InputError(
+                "images belong to files of candidates; for captions in memory give the "
+                "metric its folder: {'clipscore': {'images': FOLDER}}",
+                parameter="images",
+            )
         systems = list(by_label)
         base = _baseline(baseline, systems, [])
         _refuse_of_files(by, labels)
@@ -224,6 +235,7 @@ def score_systems(
             files,
             references,
             names,
+            images=str(images) if images is not None else None,
             labels=systems,
             p_value=p_value or "none",
             seed=seed,
@@ -279,11 +291,11 @@ def _score_files(
     files: Sequence[str], references: object, *args: Any, **options: Any
 ) -> Run:
     """Return the run of files; the advice of an error names keywords."""
-    paths = (
-        str(references)
-        if isinstance(references, (str, Path))
-        else [str(path) for path in cast("Sequence[object]", references)]
-    )
+    paths: str | list[str] | None = None
+    if isinstance(references, (str, Path)):
+        paths = str(references)
+    elif references is not None:
+        paths = [str(path) for path in cast("Sequence[object]", references)]
     try:
         return api.score_files(files, paths, *args, **options)
     except InputError as error:

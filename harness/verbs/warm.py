@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.contracts import Values, VerbResult
+from harness.contracts import CaptionSet, Values, VerbResult
 from harness.registry import current
 from harness.registry.permissions import allow
-from harness.run.first_use import built_in_metrics, fetched_plans, warm_metrics
+from harness.run.first_use import (
+    built_in_metrics,
+    fetched_plans,
+    reference_sets,
+    warm_metrics,
+)
 from harness.run.metric_plan import MetricPlan, caption_plans
 from harness.run.planned_components import planned_metrics
 from harness.spec.loading import load_specs
+
+VECTORS = "HARNESS_VECTORS"
+"""Variable with the folder of a store of vectors (docs/encoders.md)."""
+MODELS = {"embeddings", "images"}
+"""Needs of metrics that a model of texts or images computes."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,9 @@ def warm(
     """Do the first-use work of metrics now, such as building METEOR's lexicon, so that
     later runs start at once.
 
+    Where ``HARNESS_VECTORS`` names a store of vectors, it gets those of all references
+    (and images) of a spec.
+
     Parameters
     ----------
     spec : str or Path, optional
@@ -65,18 +79,33 @@ def warm(
     started = time.perf_counter()
     rows: list[Values] = []
     with allow(allow_secrets):
-        for label, seconds, reason in warm_metrics(_plans(spec)):
-            rows.append({"metric": label, "seconds": seconds, "reason": reason})
-            progress(label, seconds, reason)
+        for plans, sets in _work(spec):
+            for label, seconds, reason in warm_metrics(plans, sets):
+                rows.append({"metric": label, "seconds": seconds, "reason": reason})
+                progress(label, seconds, reason)
     return WarmedMetrics(rows, time.perf_counter() - started)
 
 
-def _plans(spec: str | Path | None) -> Sequence[MetricPlan]:
-    """Return the metrics of a spec, of a name, or the built-in ones."""
+def _work(
+    spec: str | Path | None,
+) -> Iterator[tuple[Sequence[MetricPlan], Sequence[CaptionSet]]]:
+    """Yield metrics and the examples that they score: those of a spec, of a name, or
+    the built-in ones; none for small examples.
+    """
     if not spec:
-        return built_in_metrics()
+        yield built_in_metrics(), ()
+        return
     names = {entry.name for entry in current().entries("metrics")}
     if str(spec) in names and not Path(spec).is_file():
-        return fetched_plans(str(spec))
-    specs = load_specs(spec)
-    return caption_plans([plan for item in specs for plan in planned_metrics(item)])
+        yield fetched_plans(str(spec)), ()
+        return
+
+    fills_store = bool(os.environ.get(VECTORS))
+    for item in load_specs(spec):
+        plans = caption_plans(planned_metrics(item))
+        with_model = [plan for plan in plans if MODELS & plan.metric.spec.needs]
+        if fills_store and with_model:
+            yield with_model, reference_sets(item)
+            plans = [plan for plan in plans if plan not in with_model]
+        if plans:
+            yield plans, ()

@@ -20,6 +20,8 @@ from harness.errors import HarnessError, InputError, require
 from harness.files.announcements import announce
 from harness.registry.torchvision_guard import guard_torchvision
 
+TOKENISED = 4096
+"""Texts that are tokenised at a time."""
 MODULES = "modules.json"
 """File that tells a model of sentence-transformers from another of transformers."""
 
@@ -94,6 +96,8 @@ class LibraryEncoder:
         self.precision = precision
         self.budget = TokenBudget(device, batch_size)
         self.context = int(self.model.max_seq_length or 1 << 30)
+        tokenizer = self.model.tokenizer
+        self.pads_behind = getattr(tokenizer, "padding_side", "right") == "right"
         name = self.model.default_prompt_name
         self.prompt = self.model.prompts[name] if name else ""
 
@@ -104,22 +108,54 @@ class LibraryEncoder:
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return sentence vectors, float32, shape (T, d)."""
-        prompted = [self.prompt + text for text in texts]
-        if not prompted:
+        if not texts:
             width = self.model.get_sentence_embedding_dimension()
             return np.empty((0, width), dtype=np.float32)
-        ids = self.token_ids(texts)
-        lengths = np.array([min(len(row), self.context) for row in ids])
         blocks: list[tuple[np.ndarray, Any]] = []
+        # similar lengths together: little padding, and each text is tokenised once
+        order = np.argsort([len(text) for text in texts], kind="stable")
+        with computing(self.precision):
+            for start in range(0, len(order), TOKENISED):
+                chunk = order[start : start + TOKENISED]
+                self._encode_chunk([texts[k] for k in chunk], chunk, blocks)
+        return in_order(blocks)
+
+    def _encode_chunk(
+        self,
+        texts: Sequence[str],
+        positions: np.ndarray,
+        blocks: list[tuple[np.ndarray, Any]],
+    ) -> None:
+        """Add the vectors of texts, with their positions, to ``blocks``."""
+        prompted = [self.prompt + text for text in texts]
+        inputs = self._tokenise(prompted)
+        mask = inputs.get("attention_mask")
+        shapes = {value.shape for value in inputs.values() if hasattr(value, "shape")}
+        # a model that reads more than tokens is given its texts batch by batch
+        is_plain = mask is not None and shapes == {mask.shape} and self.pads_behind
+        lengths = np.full(len(texts), self.context)
+        if is_plain:
+            lengths = mask.sum(dim=1).numpy()
 
         def forward(batch: np.ndarray) -> None:
-            inputs = self.model.tokenize([prompted[k] for k in batch])
+            longest = int(lengths[batch].max())
+            if is_plain:
+                part = {
+                    key: value[batch, :longest] if hasattr(value, "shape") else value
+                    for key, value in inputs.items()
+                }
+            else:
+                part = self._tokenise([prompted[k] for k in batch])
             moved = {
                 key: value.to(self.device) if hasattr(value, "to") else value
-                for key, value in inputs.items()
+                for key, value in part.items()
             }
-            blocks.append((batch, self.model(moved)["sentence_embedding"]))
+            blocks.append((positions[batch], self.model(moved)["sentence_embedding"]))
 
-        with computing(self.precision):
-            self.budget.run(lengths, forward, self.name)
-        return in_order(blocks)
+        self.budget.run(lengths, forward, self.name)
+
+    def _tokenise(self, texts: list[str]) -> Any:
+        """Return the inputs of the model for texts, by name."""
+        if hasattr(self.model, "preprocess"):  # since version 6
+            return self.model.preprocess(texts)
+        return self.model.tokenize(texts)

@@ -1,4 +1,4 @@
-"""Embeddings ``minilm`` and ``sentence``: vectors of all-MiniLM-L6-v2, and of any model
+"""Embeddings ``minilm`` and ``sentence-model``: vectors of all-MiniLM-L6-v2, and of any model
 of sentence-transformers.
 """
 
@@ -155,7 +155,7 @@ class SentenceModel(MiniLm):
     BERT-Networks*.
     """
 
-    name = "sentence"
+    name = "sentence-model"
 
     def __init__(
         self,

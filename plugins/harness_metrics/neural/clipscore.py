@@ -22,6 +22,7 @@ from harness.encoders.precision import Precision
 from harness.encoders.towers import encode_images
 from harness.encoders.vector_store import current_store, encode_with_store
 from harness.errors import HarnessError, InputError
+from harness.files.announcements import log
 from harness.files.image_names import image_folder
 from harness.files.media import MediaCell, media_file, media_label, open_media
 from harness.files.user_path import user_path
@@ -149,6 +150,7 @@ class ClipScore(MeanMetric):
         self.clip.needed_by = f"metric '{self.label}'"
         self.embedding = PrefixedClip(self.clip)
         self.images = user_path(images) if images else None
+        self.shows_images = False
         self.batch_size = batch_size
 
         largest = self.factor
@@ -185,7 +187,11 @@ class ClipScore(MeanMetric):
         :class:`InputError` for a file that is not there.
         """
         if not media and self.images is not None:
-            return str(image_folder(self.images).find(example)[0])
+            file, manner = image_folder(self.images).find(example)
+            if not self.shows_images:
+                log.info("the image of '%s' is %s (found by %s)", example, file, manner)
+                self.shows_images = True
+            return str(file)
         if not media:
             raise InputError(
                 f"metric '{self.label}' needs images, and the example '{example}' "
