@@ -348,9 +348,9 @@ def test_metric_of_files(name: str, tmp_path: Path) -> None:
             {"path": vector_file, "normalize": True, "form": "similarity"},
         ],
         "clip-recall": [
-            {"weights": corpus_file},
-            {"weights": corpus_file, "k": 1},
-            {"weights": corpus_file, "k": 2, "model": "ViT-L-14", "batch_size": 2},
+            {"weights": corpus_file, "model": "ViT-B-32"},
+            {"weights": corpus_file, "model": "ViT-B-32", "k": 1},
+            {"weights": corpus_file, "model": "ViT-L-14", "k": 2, "batch_size": 2},
         ],
         "fleur": [
             {"judge": judging(image=True)},
@@ -516,6 +516,7 @@ class TokenVectors:
 
 def test_bertscore(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"num_hidden_layers": 2}')
+    (tmp_path / "vocab.txt").write_text("[PAD]")
     (tmp_path / "baseline.tsv").write_text(
         "LAYER,P,R,F\n1,0.1,0.2,0.3\n2,0.4,0.35,0.45\n"
     )
