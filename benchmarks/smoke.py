@@ -96,6 +96,7 @@ BENCHMARKS = {
     "table2": Smoke(f"--limit 3 --output {OUTPUT}"),
     "text_kernels": Smoke(needs=(DATA, JAVA)),
     "train_on_divergence": Smoke(),
+    "where_image": Smoke(f"--output {OUTPUT}", (DATA,), rows=5000),
     "trends": Smoke(left_out="trains language models on whole corpora"),
     "sections.certify_peers": Smoke(left_out="installs its peers from a package index"),
     "sections.meteor_parity": Smoke("50", (DATA, JAVA)),
