@@ -356,7 +356,7 @@ def fill_long_captions(data: Path) -> None:
             "systems": {
                 system: {
                     "caption": captions[scene],
-                    "accuracy": [int(n < yes - k % 2) for n in range(5)],
+                    "accuracy": [int((n + k) % 5 < yes - k % 2) for n in range(5)],
                     "fluency": [int((n + yes + k) % 3 > 0) for n in range(5)],
                 }
                 for (system, captions), yes in zip(
