@@ -240,7 +240,7 @@ def test_votes_on_captions_of_four_architectures(judged):
     }
     # people say that the architecture of the good captions is the best one
     assert headline["bleu1", "four architectures"].value > 0.5
-    assert headline[ONE_PERSON, "all"].value > 0.5
+    assert headline[ONE_PERSON, "all"].value > 0.2
 
 
 @pytest.mark.large_sets("tanti_where_image/judgments.jsonl.gz")
