@@ -92,8 +92,8 @@ def make_table(
         [
             "published: before and after",
             " and ".join(f"{value:.0f}" for value in PUBLISHED),
-            "",
             f"{PUBLISHED[1] / PUBLISHED[0]:.1f}",
+            "",
         ],
     ]
     headers = [
