@@ -127,7 +127,7 @@ def main() -> None:
     torch.set_num_threads(1)
     train = {
         "architecture": args.architecture,
-        "images": 800,
+        "scenes": 800,
         "epochs": 12 if args.width == 64 else 2,
         "width": args.width,
     }
