@@ -57,6 +57,7 @@ BENCHMARKS = {
     "agreement_coverage": Smoke("--runs 4 --statistics kendall_c --items 5"),
     "combination": Smoke("--runs 20 --examples 20"),
     "compare": Smoke("--examples 20 --draws 50 --runs 10"),
+    "conditional_frontier": Smoke(f"--limit 2 --output {OUTPUT}", (DATA,), rows=5000),
     "corpus_comparisons": Smoke("--systems 5 --pairs 3", (DATA,)),
     "coverage": Smoke("--sizes 10 --replications 4 --metrics rouge --processes 1"),
     "decide": Smoke(
