@@ -58,7 +58,7 @@ RANKED = {"corpus-bleu2": "BLEU-2", "cr2": "CR-2"} | {
     for form, kind in (("", ""), (" unbiased", "unbiased "))
     for n in (2, 3)
 }
-TEXYGEN = {"self-bleu2": "NSBLEU-2", "nrr2": "NRR-2"} | RANKED
+TEXYGEN = {"nsbleu2": "NSBLEU-2", "nrr2": "NRR-2"} | RANKED
 """Metric of studies/crnrr-texygen -> column."""
 TEXT_MODELS = {
     "crnrr-mixture-coco": ("MLE", "SeqGAN", "LeakGAN"),

@@ -55,6 +55,7 @@ BENCHMARKS = {
     "a3ds_speaker": Smoke(f"--pairs 2 --output {OUTPUT}", (DATA,), rows=2000),
     "a3ds_structure": Smoke(f"--pairs 1 --output {OUTPUT}", (DATA,), rows=2000),
     "agreement_coverage": Smoke("--runs 4 --statistics kendall_c --items 5"),
+    "clipcap_files": Smoke("--small --images 1"),
     "combination": Smoke("--runs 20 --examples 20"),
     "compare": Smoke("--examples 20 --draws 50 --runs 10"),
     "conditional_frontier": Smoke(f"--limit 2 --output {OUTPUT}", (DATA,), rows=5000),
