@@ -2,7 +2,8 @@
 :mod:`benchmarks.study_tables`.
 
 ``crnrr-table2``: Table 2 and its dependence on the size of the corpus.
-``crnrr-ranking``: models of text by CND. ``crnrr-table1``: the known distribution.
+``crnrr-sizes``: the same to the published 50,000. ``crnrr-ranking``: models of text by
+CND. ``crnrr-table1``: the known distribution.
 ``crnrr-frontiers``: Figures 1 and 4. ``crnrr-curves``: Figures 5 to 7.
 :mod:`benchmarks.trends` has Figure 3 beside its dependence on the size of the corpus.
 """
@@ -57,12 +58,16 @@ RANKED = {"corpus-bleu2": "BLEU-2", "cr2": "CR-2"} | {
     for form, kind in (("", ""), (" unbiased", "unbiased "))
     for n in (2, 3)
 }
+TEXYGEN = {"nsbleu2": "NSBLEU-2", "nrr2": "NRR-2"} | RANKED
+"""Metric of studies/crnrr-texygen -> column."""
 TEXT_MODELS = {
     "crnrr-mixture-coco": ("MLE", "SeqGAN", "LeakGAN"),
     "crnrr-mixture-emnlp": ("text GAN 2", "text GAN 3"),
 }
 BETAS = (0.0, 0.5, 0.75, 0.9, 1.0, 1.1, 1.5, 2.0, 3.0, 5.0)
 RANKS = (1, 2, 4, 8, 16, 32, 48, 64)
+OUTSIDE = "outside the curve"
+"""Text of a discrepancy of real text that is more diverse than every noisy copy."""
 ROUNDING = 1e-12
 """Discrepancies below it are rounding errors of 0."""
 STEPS = (25, 50, 100, 200, 400, 800, 1600, 2000)
@@ -214,6 +219,59 @@ def real_text_tables(runs: Sequence[Run]) -> dict[str, Table]:
     }
 
 
+def size_runs() -> list[Run]:
+    """Run Table 2 by the number of sentences."""
+    return list(api.evaluate_all("studies/crnrr-sizes"))
+
+
+def size_tables(runs: Sequence[Run]) -> dict[str, Table]:
+    """Return QDisc and Self-Ratio of real text by the number of captions, and CR, NRR
+    and CND, with the exponents of the last two doublings, a table for each corpus.
+    """
+    tables: dict[str, Table] = {}
+    by_corpus: dict[str, dict[int, Mapping[str, float]]] = {}
+    for task, values in by_task(runs).items():
+        corpus, size = task.removeprefix("crnrr-sizes-").rsplit("-", 1)
+        by_corpus.setdefault(corpus, {})[int(size)] = {
+            metric: value for (_, metric), value in values.items()
+        }
+    for corpus, found in by_corpus.items():
+        sizes = sorted(found)
+        rows = [
+            size_row(f"{short}-{n}, {measure}", f"{measure}({pair} {n})", found)
+            for measure in ("qdisc", "self-ratio")
+            for (short, pair), n in itertools.product(PAIRS.items(), ORDERS)
+        ]
+        rows += [
+            size_row(f"{name}-{n}", f"{name.lower()}{n}", found)
+            for name, n in itertools.product(("CR", "NRR", "CND"), ORDERS)
+        ]
+        tables[f"crnrr-sizes-{corpus}"] = {
+            "headers": [
+                "sentences on each side",
+                *(f"{size:,}" for size in sizes),
+                "exponents of the last doublings",
+            ],
+            "rows": rows,
+        }
+    return tables
+
+
+def size_row(
+    name: str, metric: str, found: Mapping[int, Mapping[str, float]]
+) -> list[str]:
+    """Return a metric by size; where it is undefined real text is outside the curve."""
+    sizes = sorted(found)
+    values = [found[size][metric] for size in sizes]
+    texts = [OUTSIDE if math.isnan(value) else digits(value) for value in values]
+    steps = [
+        math.log(after / before) / math.log(larger / smaller)
+        for before, after, smaller, larger in zip(values, values[1:], sizes, sizes[1:])
+        if before * after > 0
+    ]
+    return [name, *texts, ", ".join(f"{step:.2f}" for step in steps[-2:])]
+
+
 def ranking_runs() -> list[Run]:
     """Run the models of both small corpora of studies/crnrr-mixture by the metrics of
     the ranking.
@@ -247,6 +305,19 @@ def ranking_tables(runs: Sequence[Run]) -> dict[str, Table]:
             for model in ("real text", *models, "by heart, no noise")
         ]
     return {"crnrr-ranking": {"headers": ["", *RANKED.values()], "rows": rows}}
+
+
+def texygen_tables(runs: Sequence[Run]) -> dict[str, Table]:
+    """Return quality, diversity and CND of the six models of Texygen."""
+    (run,) = runs
+    values = {(record.model, record.metric): record.value for record in run.records}
+    rows = [
+        [model, *(digits(values[model, metric]) for metric in TEXYGEN)]
+        for model in dict.fromkeys(model for model, _ in values)
+    ]
+    return {
+        "crnrr-texygen": {"headers": ["4,980 + 4,980", *TEXYGEN.values()], "rows": rows}
+    }
 
 
 def known_distribution_tables(runs: Sequence[Run]) -> dict[str, Table]:
@@ -422,6 +493,11 @@ STUDIES: dict[
     "crnrr-table2": (
         lambda: api.evaluate_all("studies/crnrr-table2"),
         real_text_tables,
+    ),
+    "crnrr-sizes": (size_runs, size_tables),
+    "crnrr-texygen": (
+        lambda: api.evaluate_all("studies/crnrr-texygen"),
+        texygen_tables,
     ),
     "crnrr-ranking": (ranking_runs, ranking_tables),
     "crnrr-table1": (

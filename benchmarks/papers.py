@@ -4,18 +4,23 @@ it compares, and the largest difference.
     python -m benchmarks.papers [--quick] [--runs FOLDER] [--page FILE]
 
 An item *agrees*, *differs* (with the command that shows the cause) or *cannot be told*
-(with what would tell) by the rule of :mod:`benchmarks.papers_rule`. Its cells are those
-of the stored results (docs/studies/results, written by ``benchmarks.papers_results``)
-or of a stored table; items without them, definitions and properties of figures, have
-the state of the index. Items, specs and reasons are in
+(with the number that is missing). States are computed: those of items with printed
+numbers from cells of stored results (docs/studies/results) by the rule of
+:mod:`benchmarks.papers_rule`, those of statements by a function of stored results,
+specs and printed numbers (:mod:`benchmarks.papers_stored`; ``papers_chan``,
+``papers_tanti``, ``papers_li``, ``papers_a3ds``). What a person judged is marked
+``judged`` in the index and counted apart. Items, specs and reasons are in
 tasks/harness_tasks/studies/published/index.yaml, the published numbers beside it.
+
+``--runs`` takes the numbers of finished runs, all run directories below a folder, in
+place of the stored ones, ``--quick`` those of small runs made now: both can change a
+state (:mod:`benchmarks.papers_fresh`).
 
 The largest difference is that between a number of a study and the published one, in
 absolute value. It is computed now where that takes seconds (the published table of
-Tanti et al. needs HARNESS_DATA), measured in finished runs (``--runs``, all run
-directories below a folder) or in small runs made now (``--quick``), else it is that of
-the stored results. ``--page`` writes the lines of the stored results and of the index
-as a Markdown page, and measures nothing.
+Tanti et al. needs HARNESS_DATA), measured in the runs, else it is that of the stored
+results. ``--page`` writes the lines of the stored results and of the index as a
+Markdown page, and measures nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +36,9 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks.papers_rule import Cell, judge, read_cells, read_table
+from benchmarks import papers_a3ds, papers_chan, papers_li, papers_tanti
+from benchmarks.papers_rule import RESULTS, Cell, judge, read_cells, read_table
+from benchmarks.papers_stored import STATEMENTS, MissingResult, Stored
 from harness import api
 from harness.errors import HarnessError
 from harness.reporting.table import number
@@ -40,6 +47,8 @@ from harness.run.finished import Run
 from harness.spec.loading import load_specs
 from harness.spec.published import EVERY, PublishedTable, authors_text, item_text
 
+MODULES = (papers_a3ds, papers_chan, papers_li, papers_tanti)
+"""Modules whose import registers the statements."""
 FOLDER = Path(__file__).resolve().parents[1] / "tasks/harness_tasks/studies/published"
 PENDING = "pending"
 NO_DATA = (
@@ -63,7 +72,10 @@ standard error is at most the tolerance of the item; it *differs* beyond two sta
 errors; *cannot tell*: within two standard errors, but the standard error is above the
 tolerance. An item is its worst number. Numbers of stored tables have no standard error:
 they differ beyond the rounding of the published one and the tolerance of the item,
-which is 0 but for A3DS, whose games are drawn, and ranges where it is outside. The last
+which is 0 but for A3DS, whose games are drawn, and ranges where it is outside. A
+statement is a list of comparisons of stored results, settings of specs and printed
+numbers: it *agrees* where all of them hold and *differs* where one does not. An order
+holds where the p of its paired test is below 0.05, or where it has no error. The last
 column is the command that shows the cause of a difference, or the experiments that
 found none.
 """
@@ -94,9 +106,9 @@ class Item:
     """Regular expression of the names of those cells of the table that belong to the
     item.
     """
-    state: str = ""
-    """agrees, differs or cannot tell; empty for an item with stored results or a stored
-    table, whose cells decide.
+    judged: str = ""
+    """agrees, differs or cannot tell, where a person judged; empty where cells or a
+    statement decide.
     """
     shows: str = ""
     """Command that shows the cause of a difference."""
@@ -108,6 +120,11 @@ class Item:
     """
     published_n: int | None = None
     """Number of examples of the published numbers, where the paper prints it."""
+
+    @property
+    def has_numbers(self) -> bool:
+        """True where cells beside printed numbers decide."""
+        return bool(self.results or self.table)
 
 
 def largest_difference(
@@ -223,25 +240,35 @@ def computed(entries: list[Item]) -> dict[str, str]:
     }
 
 
-def cells_of(item: Item) -> list[Cell]:
-    """Return the numbers of an item beside the published ones."""
-    return (
-        read_table(item.table, item.cells, item.tolerance)
-        if item.table
-        else read_cells(item.results, item.id)
-    )
+def cells_of(item: Item, stored: Stored) -> list[Cell]:
+    """Return the numbers of an item beside the published ones; none for a statement."""
+    if item.table:
+        return read_table(item.table, item.cells, item.tolerance, stored.folder)
+    return read_cells(item.results, item.id, stored.folder) if item.results else []
 
 
-def compare(item: Item) -> tuple[str, str]:
-    """Return the state of an item and the numbers that decide it;
-    those are empty for an item without cells.
+def compare(item: Item, stored: Stored | None = None) -> tuple[str, str]:
+    """Return the state of an item and the numbers that decide it; those are empty for
+    an item that a person judged.
     """
-    cells = cells_of(item)
+    stored = stored or Stored()
+    if item.judged:
+        return item.judged, ""
+    if not item.has_numbers:
+        try:
+            found = STATEMENTS[item.paper, item.id](stored)
+        except MissingResult as error:
+            return "cannot tell", f"missing: {error}"
+        return found.state, found.numbers
+
+    cells = cells_of(item, stored)
     if not cells:
-        return (
-            item.state or "cannot tell",
-            "" if item.state else f"no results are stored; {item.shows} measures them",
-        )
+        return "cannot tell", f"no results are stored; {item.shows} measures them"
+    return compare_numbers(item, cells)
+
+
+def compare_numbers(item: Item, cells: Sequence[Cell]) -> tuple[str, str]:
+    """Return the state of an item with cells, and the number furthest away."""
     state, cell = judge(cells, item.tolerance)
     numbers = (
         f"{cell.name}: {cell.ours:.4g}"
@@ -252,23 +279,20 @@ def compare(item: Item) -> tuple[str, str]:
         count = sum(each.verdict(item.tolerance) == "differs" for each in cells)
         return state, f"{count} of {len(cells)} numbers differ, the furthest {numbers}"
     if state == "cannot tell":
-        return (
-            state,
-            f"{numbers}; {cell.examples_that_tell(item.tolerance):,} examples would "
-            "tell",
-        )
-    return state, f"{len(cells)} numbers agree, the furthest {numbers}" if len(
-        cells
-    ) > 1 else numbers
+        examples = cell.examples_that_tell(item.tolerance)
+        return state, f"{numbers}; {examples:,} examples would tell"
+    if len(cells) > 1:
+        return state, f"{len(cells)} numbers agree, the furthest {numbers}"
+    return state, numbers
 
 
-def largest_stored(item: Item) -> str:
+def largest_stored(item: Item, stored: Stored) -> str:
     """Return the largest difference of the stored results of an item, with its row; its
     kind where no number is printed.
     """
     if item.kind:
         return item.kind
-    if not (cells := cells_of(item)):
+    if not (cells := cells_of(item, stored)):
         return PENDING
     cell = max(cells, key=lambda cell: abs(cell.ours - cell.published))
     return f"{number(abs(cell.ours - cell.published))} ({cell.name}" + (
@@ -276,39 +300,75 @@ def largest_stored(item: Item) -> str:
     )
 
 
-def lines(entries: list[Item], measured: dict[str, str]) -> list[list[str]]:
-    """Return paper, id, spec, comparison,
-    largest difference and command of every item.
-    """
-    out: list[list[str]] = []
+@dataclass(frozen=True)
+class Line:
+    """One item with its state."""
+
+    item: Item
+    state: str
+    comparison: str
+    """Numbers and reason."""
+    largest: str
+    """Largest difference."""
+
+    def texts(self) -> list[str]:
+        """Return paper, id, spec, comparison, largest difference and command."""
+        command = f"`{self.item.shows}`" if self.state == "differs" else ""
+        comparison = f"{self.state}: {self.comparison}"
+        return [
+            self.item.paper,
+            self.item.id,
+            self.item.spec,
+            comparison.replace("|", "\\|"),
+            self.largest.replace("|", "\\|"),
+            command,
+        ]
+
+
+def lines(
+    entries: list[Item], measured: dict[str, str], stored: Stored | None = None
+) -> list[Line]:
+    """Return the line of every item, from stored results."""
+    stored = stored or Stored()
+    out: list[Line] = []
     for item in entries:
         load_specs(item.spec)
-        state, numbers = compare(item)
+        state, numbers = compare(item, stored)
         text = "; ".join(filter(None, [numbers, item.because]))
-        largest = measured.get(item.source) or largest_stored(item)
-        command = f"`{item.shows}`" if state == "differs" else ""
-        out.append(
-            [item.paper, item.id, item.spec, f"{state}: {text}", largest, command]
-        )
+        largest = measured.get(item.source) or largest_stored(item, stored)
+        out.append(Line(item, state, text, largest))
     return out
 
 
-def page(rows: list[list[str]]) -> str:
+def page(rows: list[Line]) -> str:
     """Return the lines as a Markdown page."""
     heads = ["paper", "item", "spec", "comparison", "largest difference", "shown by"]
     body = [
-        "| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads), *rows]
+        "| " + " | ".join(row) + " |"
+        for row in [heads, ["---"] * len(heads), *(line.texts() for line in rows)]
     ]
     return f"{HEAD}\n{summary(rows)}\n\n" + "\n".join(body) + "\n"
 
 
-def summary(rows: list[list[str]]) -> str:
-    """Return the number of items of each state as a sentence."""
-    agree, differ, unclear = (
-        sum(row[3].startswith(f"{state}:") for row in rows) for state in STATES
-    )
+def summary(rows: list[Line]) -> str:
+    """Return how many items agree, those that numbers decide, statements and those
+    that a person judged apart.
+    """
+    numbers = [line for line in rows if line.item.has_numbers]
+    judged = [line for line in rows if line.item.judged]
+    statements = [
+        line for line in rows if not line.item.has_numbers and not line.item.judged
+    ]
+
+    def count(group: list[Line], state: str) -> int:
+        return sum(line.state == state for line in group)
+
     return (
-        f"{len(rows)} items: {agree} agree, {differ} differ, {unclear} cannot be told."
+        f"{count(numbers, 'agrees')} of {len(numbers)} items decided by printed "
+        f"numbers agree; {count(statements, 'agrees')} of {len(statements)} "
+        f"statements; {len(judged)} by judgment. Of all {len(rows)} items "
+        f"{count(rows, 'differs')} differ and {count(rows, 'cannot tell')} cannot be "
+        "told."
     )
 
 
@@ -337,25 +397,38 @@ def main() -> None:
     if args.page:
         args.page.write_text(page(lines(entries, {})), encoding="utf-8")
         return
+    if args.quick and not os.environ.get("HARNESS_DATA"):
+        print(NO_DATA, file=sys.stderr, flush=True)
 
-    measured = computed(entries)
-    if args.runs:
-        measured |= differences(finished_runs(args.runs))
-    if args.quick:
-        if not os.environ.get("HARNESS_DATA"):
-            print(NO_DATA, file=sys.stderr, flush=True)
-        with tempfile.TemporaryDirectory() as folder:
-            measured |= differences(quick_runs(Path(folder)))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        runs = [*finished_runs(args.runs)] if args.runs else []
+        if args.quick:
+            runs += quick_runs(folder / "runs")
+        stored = Stored(fresh_folder(runs, folder / "results") if runs else RESULTS)
+        rows = lines(entries, computed(entries) | differences(runs), stored)
 
-    rows = lines(entries, measured)
-    width = [max(len(row[k]) for row in rows) for k in range(3)]
-    for row in rows:
+    texts = [line.texts() for line in rows]
+    width = [max(len(row[k]) for row in texts) for k in range(3)]
+    for row in texts:
         start = "  ".join(text.ljust(size) for text, size in zip(row, width))
         print(
             f"{start}  {row[3]}  [largest difference: {row[4]}]"
             + (f"  [shown by {row[5]}]" if row[5] else "")
         )
     print(summary(rows))
+
+
+def fresh_folder(runs: Sequence[Run], folder: Path) -> Path:
+    """Return a folder with the results of runs in place of the stored ones, and name
+    them on standard error.
+    """
+    from benchmarks.papers_fresh import fresh_results
+
+    replaced = fresh_results(runs, folder)
+    names = ", ".join(replaced) or "none: no run is that of a study with stored results"
+    print(f"results of runs: {names}", file=sys.stderr, flush=True)
+    return folder
 
 
 if __name__ == "__main__":

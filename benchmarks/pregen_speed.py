@@ -92,8 +92,8 @@ def make_table(
         [
             "published: before and after",
             " and ".join(f"{value:.0f}" for value in PUBLISHED),
-            "",
             f"{PUBLISHED[1] / PUBLISHED[0]:.1f}",
+            "",
         ],
     ]
     headers = [
@@ -127,7 +127,7 @@ def main() -> None:
     torch.set_num_threads(1)
     train = {
         "architecture": args.architecture,
-        "images": 800,
+        "scenes": 800,
         "epochs": 12 if args.width == 64 else 2,
         "width": args.width,
     }

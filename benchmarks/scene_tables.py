@@ -53,6 +53,24 @@ TESTED = ("meteor", "trm(meteor)", "trm(cider)", "mmd(minilm)")
 """Metrics of :data:`SETS` whose harmonic mean of p is in the table."""
 
 
+PLAIN = "plain sampling"
+NUCLEUS = "nucleus 0.9 and top-k 20"
+SEARCHED = (
+    (("greedy x 10", 0.3), (PLAIN, 1.0)),
+    (("greedy x 10", 0.3), (NUCLEUS, 1.0)),
+    (("best beam x 10", 0.3), (PLAIN, 1.0)),
+    (("best beam x 10", 0.3), (NUCLEUS, 1.0)),
+    (("best beam x 10", 0.3), ("ten best beams", 0.3)),
+    ((NUCLEUS, 1.3), (PLAIN, 1.3)),
+    ((NUCLEUS, 1.6), (PLAIN, 1.6)),
+    ((PLAIN, 1.6), (PLAIN, 0.3)),
+    ((NUCLEUS, 1.6), (NUCLEUS, 0.3)),
+)
+"""Pairs of systems (model, temperature) of ``search-techniques`` that the paper
+compares.
+"""
+
+
 def learnt_tables(runs: Sequence[Run]) -> dict[str, Table]:
     """Return metrics of every architecture, and the largest p of its paired tests
     against captions of another scene.
@@ -112,6 +130,11 @@ def sweep_tables(runs: Sequence[Run]) -> dict[str, Table]:
                 )
                 valleys.append([f"{model}: {metric}", f"{best:g}", *tests])
 
+    identical = [
+        [model, *(f"{share_of_repeats(run, model, t):.2f}" for t in temperatures)]
+        for model in models
+    ]
+
     orders = [
         [
             f"T = {t:g}",
@@ -133,6 +156,13 @@ def sweep_tables(runs: Sequence[Run]) -> dict[str, Table]:
             "headers": ["T", *(f"{t:g}" for t in temperatures)],
             "rows": rows,
         },
+        "temperature-repeats": {
+            "headers": [
+                "scenes with ten equal captions, T",
+                *(f"{t:g}" for t in temperatures),
+            ],
+            "rows": identical,
+        },
         "temperature-valley": {
             "headers": ["24 scenes", "least at T", *ends],
             "rows": valleys,
@@ -142,6 +172,19 @@ def sweep_tables(runs: Sequence[Run]) -> dict[str, Table]:
             "rows": orders,
         },
     }
+
+
+def share_of_repeats(run: Run, model: str, temperature: float) -> float:
+    """Return the share of the examples for which all candidates of a system are one
+    caption.
+    """
+    (system,) = (
+        system
+        for system in run.samples.systems
+        if system.model == model and temperature_of(system) == temperature
+    )
+    sets = system.caption_sets()
+    return sum(len(set(each.candidates)) == 1 for each in sets) / len(sets)
 
 
 def paired_test(
@@ -197,8 +240,24 @@ def search_tables(runs: Sequence[Run]) -> dict[str, Table]:
         "search-techniques": {
             "headers": ["ten candidates", *names.values()],
             "rows": rows,
-        }
+        },
+        "search-order": {
+            "headers": ["24 scenes, paired p", *names.values()],
+            "rows": [
+                [
+                    f"{title(one)} less {title(other)}",
+                    *(paired_test(run, metric, one, other) for metric in names),
+                ]
+                for one, other in SEARCHED
+            ],
+        },
     }
+
+
+def title(system: tuple[str, float]) -> str:
+    """Return the name of a search technique, with its temperature where it samples."""
+    model, temperature = system
+    return f"{model}, T = {temperature:g}" if model in (PLAIN, NUCLEUS) else model
 
 
 def beam_tables(runs: Sequence[Run]) -> dict[str, Table]:
@@ -216,7 +275,7 @@ def beam_tables(runs: Sequence[Run]) -> dict[str, Table]:
         row = tests[metric]
         means = [
             f"{harmonic(p_values(run, records[model, metric])):.3f}"
-            if metric in TESTED
+            if metric in TESTED and records[model, metric].p_value is not None
             else ""
             for model in (beams, samples)
         ]

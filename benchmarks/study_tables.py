@@ -42,6 +42,7 @@ from benchmarks.papers_rule import (
     bootstrap_error,
     log_harmonic_mean,
 )
+from benchmarks.scene_tables import paired_test
 from benchmarks.sensitivity import sensitivity_tables
 from harness import api
 from harness.run.finished import Run
@@ -67,6 +68,14 @@ GRID = {
 }
 POOLS = (1, 3, 6, 10)
 CORRECT = tuple(range(11))
+POOLED = (
+    ((10, 10), (1, 10)),
+    ((10, 0), (1, 0)),
+    ((1, 10), (1, 0)),
+    ((10, 10), (10, 0)),
+    ((10, 10), (10, 5)),
+)
+"""Pairs (k, m) of ``unique-vs-correct`` that differ in the pool or in correctness."""
 GROUPS = ("one", "two", "three")
 SPEAKERS = ("B", "RP", "SP")
 SHARED = {
@@ -114,7 +123,24 @@ def central_tables(runs: Sequence[Run]) -> Tables:
             [model, *(f"{values[model, metric]:.3f}" for metric in CENTRAL)]
             for model in dict.fromkeys(m for m, _ in values)
         ]
-    return {"central": {"headers": ["100 examples", *CENTRAL.values()], "rows": rows}}
+    tests = [
+        [
+            f"{run.provenance.task.removeprefix('central-')}: {model} less human",
+            *(
+                paired_test(run, metric, (model, 1.0), ("human", 1.0))
+                for metric in CENTRAL
+            ),
+        ]
+        for run in runs
+        for model in ("central by METEOR", "central by CIDEr")
+    ]
+    return {
+        "central": {"headers": ["100 examples", *CENTRAL.values()], "rows": rows},
+        "central-tests": {
+            "headers": ["100 examples, paired p", *CENTRAL.values()],
+            "rows": tests,
+        },
+    }
 
 
 def grid_tables(runs: Sequence[Run]) -> Tables:
@@ -127,11 +153,30 @@ def grid_tables(runs: Sequence[Run]) -> Tables:
         for metric, name in GRID.items()
         for k in POOLS
     ]
+    tests = [
+        [
+            f"k = {one[0]}, m = {one[1]} less k = {other[0]}, m = {other[1]}",
+            *(
+                paired_test(
+                    runs[0],
+                    metric,
+                    (f"{one[0]}/{one[1]}", 1.0),
+                    (f"{other[0]}/{other[1]}", 1.0),
+                )
+                for metric in GRID
+            ),
+        ]
+        for one, other in POOLED
+    ]
     return {
         "unique-vs-correct": {
             "headers": ["12 videos", *(f"m = {m}" for m in CORRECT)],
             "rows": rows,
-        }
+        },
+        "unique-vs-correct-tests": {
+            "headers": ["12 videos, paired p", *GRID.values()],
+            "rows": tests,
+        },
     }
 
 
@@ -432,12 +477,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("studies", nargs="*", choices=[*STUDIES], default=[*STUDIES])
+    parser.add_argument("studies", nargs="*", choices=[*STUDIES, "all"], default="all")
     parser.add_argument(
         "--output", type=Path, default=RESULTS, help="folder of the files"
     )
     options = parser.parse_args()
-    for study in options.studies:
+    # argparse checks a list of defaults as one choice, which none is
+    chosen = [*STUDIES] if "all" in options.studies else options.studies
+    for study in chosen:
         run, tables = STUDIES[study]
         start = time.process_time()
         content = {

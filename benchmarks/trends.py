@@ -264,16 +264,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("trends", nargs="*", choices=[*TRENDS], default=[*TRENDS])
+    parser.add_argument("trends", nargs="*", choices=[*TRENDS, "all"], default="all")
     parser.add_argument(
         "--output", type=Path, default=RESULTS, help="folder of the file"
     )
     options = parser.parse_args()
+    # argparse checks a list of defaults as one choice, which none is
+    chosen = [*TRENDS] if "all" in options.trends else options.trends
     file = options.output / "trends.json"
     tables: dict[str, Table] = (
         json.loads(file.read_text(encoding="utf-8"))["tables"] if file.is_file() else {}
     )
-    for trend in options.trends:
+    for trend in chosen:
         start = time.process_time()
         tables |= TRENDS[trend]()
         write_results(

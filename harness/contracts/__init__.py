@@ -46,7 +46,7 @@ _NAMES = {
     ),
     "models": (
         "Adapter CountsUsage Describes GeneratesUnordered Listener OpensMedia "
-        "Prepares Reader Scorer StoreResult Timed needs_whole_task"
+        "Prepares Reader Scorer StoreResult Timed find_refusal needs_whole_task"
     ),
     "objects": (
         "Objects Statistics example_scores is_defined join_statistics place_statistics"

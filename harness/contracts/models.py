@@ -117,6 +117,17 @@ def needs_whole_task(adapter: object) -> bool:
     )
 
 
+def find_refusal(adapter: object, decoding: Decoding) -> str:
+    """Return the reason for which an adapter cannot decode so, or an empty text.
+
+    An adapter whose strategies are known without its weights says so in a method
+    ``refuse_decoding(decoding)``, which a plan calls before anything is generated or
+    trained.
+    """
+    refuse = getattr(adapter, "refuse_decoding", None)
+    return str(refuse(decoding)) if callable(refuse) else ""
+
+
 @runtime_checkable
 class Describes(Protocol):
     """A reader or an adapter with a description of its source for the provenance of a

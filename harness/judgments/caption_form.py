@@ -49,6 +49,10 @@ def read_captions(collection: Collection) -> None:
             continue
         outer = record if nested else None
         for inner, system in _iterate_captions(record, nested):
+            if system is not None and not collection.is_selected(
+                {**record.fields, **inner.fields, "system": system}
+            ):
+                continue
             collection.add(_read_rating(collection, inner, item, system, outer))
 
 

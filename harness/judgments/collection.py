@@ -97,7 +97,7 @@ class Collection:
             else:
                 read = rows([path] if path else [], self.source.hf)
             for record in read:
-                if self._is_selected(record.fields):
+                if self.is_selected(record.fields):
                     count += 1
                     yield gather_columns(record, self.source.columns)
         if not count:
@@ -109,9 +109,9 @@ class Collection:
                 self.place,
             )
 
-    def _is_selected(self, fields: Parameters) -> bool:
+    def is_selected(self, fields: Parameters) -> bool:
         """Return True for a record that has the values of ``where``, and none of those
-        of ``without``.
+        of ``without``; a caption in a record has the fields of both and its system.
         """
         for name, value in self.source.where.items():
             if not same(lookup(fields, name), value):

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from harness.contracts import Judgments, Parameters, Values
+from harness.contracts import JudgedCaption, Judgments, Parameters, Values
 from harness.errors import InputError, did_you_mean
 from harness.judgments.judgment_models import (
     LABEL_STATISTICS,
@@ -136,7 +136,7 @@ class JudgmentRows:
 
         rows = np.array(positions, dtype=np.int64)
         items = np.array([caption.item for caption in captions], dtype=np.int64)
-        labels = self._labels([caption.meta for caption in captions])
+        labels = self._labels([_fields_to_group_by(caption) for caption in captions])
         counts = np.array([1 if per_rater else len(item.ratings) for item in captions])
         return RatedRows(rows, np.array(human), items[rows], labels[rows], counts[rows])
 
@@ -240,6 +240,13 @@ class JudgmentRows:
                 f"the human scores have {levels}",
                 self.judgments.source,
             )
+
+
+def _fields_to_group_by(caption: JudgedCaption) -> Parameters:
+    """Return the kept fields of a caption with its system, where it has one."""
+    if not caption.system:
+        return caption.meta
+    return {"system": caption.system, **caption.meta}
 
 
 def _label(value: object, groups: GroupsSpec, location: str) -> str:

@@ -50,6 +50,11 @@ SHORT_ROWS = 20
 """Number of results beyond which a run is printed as this many rows of its main table,
 unless all is asked for.
 """
+MOST_RESULTS_OF_RUNS = 100
+LEAST_ROWS = 4
+"""Number of results of several runs beyond which they share :data:`SHORT_ROWS`, each
+with at least so many.
+"""
 BOLD_BUDGET = 1.0
 """Largest estimated seconds of the tests that decide which values are bold."""
 BOLD_EXAMPLES = 16_000
@@ -72,22 +77,32 @@ def print_runs(runs: Sequence[Run], *, all_results: bool) -> None:
     """Print the results of runs one after the other,
     and metrics by sets for several runs of judgments.
     """
+    many = sum(len(run.records) for run in runs) > MOST_RESULTS_OF_RUNS
+    rows = None
+    if many and not all_results:
+        rows = max(LEAST_ROWS, SHORT_ROWS // len(runs))
     for run in runs:
-        print_run(run, all_results=all_results)
+        print_run(run, all_results=all_results, rows=rows)
     for kind, runs_of_kind in by_kind(runs).items():
         if kind and len(runs_of_kind) > 1:
             print_table(load_kind(kind).table_of_runs(runs_of_kind))
 
 
 def print_run(
-    run: Run, *, all_results: bool = False, console: Console | None = None
+    run: Run,
+    *,
+    all_results: bool = False,
+    console: Console | None = None,
+    rows: int | None = None,
 ) -> None:
     """Print the results of a run, its failures, views and notes, and its directory, on
     a console (default: stdout); many results in short, unless all are asked for.
+    ``rows`` is the number of rows of a run among several.
     """
     console = console or console_for_tables()
-    short = len(run.records) > MOST_RESULTS and not all_results
-    print_table(short_table(run) if short else table_of_run(run), console)
+    short = not all_results and (rows is not None or len(run.records) > MOST_RESULTS)
+    table = short_table(run, rows or SHORT_ROWS) if short else table_of_run(run)
+    print_table(table, console)
     if run.slices:
         print_table(table_of_slices(run, all_results=all_results), console)
 
@@ -151,7 +166,7 @@ def table_of_run(run: Run) -> Table:
     return load_kind(kind).table_of_run(run) if kind else results_table(run)
 
 
-def short_table(run: Run) -> Table:
+def short_table(run: Run, rows: int) -> Table:
     """Return the first rows of the main table of a run of many results: values alone,
     metrics by systems or systems by metrics.
     """
@@ -161,15 +176,15 @@ def short_table(run: Run) -> Table:
         table = table_of_run(run)
     else:
         table = main_table(run, quick_clusters(run))
-    return _first_rows(table, f"{len(run.records)} results")
+    return _first_rows(table, f"{len(run.records)} results", rows)
 
 
-def _first_rows(table: Table, results: str) -> Table:
+def _first_rows(table: Table, results: str, count: int = SHORT_ROWS) -> Table:
     """Return the first rows of a table, with a note on how to see all results."""
-    cut = len(table.rows) > SHORT_ROWS
-    rows = f"{SHORT_ROWS} of {len(table.rows)} rows; " if cut else ""
+    cut = len(table.rows) > count
+    rows = f"{count} of {len(table.rows)} rows; " if cut else ""
     hint = f"{rows}--all prints all {results}, with intervals"
-    return replace(table, rows=table.rows[:SHORT_ROWS], notes=[*table.notes, hint])
+    return replace(table, rows=table.rows[:count], notes=[*table.notes, hint])
 
 
 def table_of_slices(run: Run, *, all_results: bool) -> Table:

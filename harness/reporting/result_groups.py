@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from harness.reporting.table import heading, shown_name, shown_names, size_text
 from harness.rundir.records import (
+    UNDEFINED,
     ResultRecord,
     decoding_text,
     text_of_fields,
@@ -105,6 +106,8 @@ def interval_notes(
             for name, models in metrics.items()
         ]
         interval = "no 95 % interval" if missing else "95 % interval"
+        if note.startswith(UNDEFINED):
+            interval = "no value"
         lines.append(f"{interval}: {', '.join(labels)} ({note})")
     return lines
 

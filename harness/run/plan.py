@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from harness.contracts import Reader
+from harness.contracts import Reader, find_refusal
 from harness.errors import InputError
 from harness.run.covered_views import drop_uncovered_views
 from harness.run.decoding_grid import decoding_grid
@@ -41,6 +41,7 @@ def make_plan(loaded: LoadedSpec) -> Plan:
         spec.reference_counts,
     )
     check_sources(loaded, plan)
+    check_decodings(loaded, plan)
 
     # Views are checked last: those that other metrics or models leave empty are no
     # mistakes of the file.
@@ -48,6 +49,23 @@ def make_plan(loaded: LoadedSpec) -> Plan:
     check_views(loaded, plan)
     check_cells(loaded, plan)
     return plan
+
+
+def check_decodings(loaded: LoadedSpec, plan: Plan) -> None:
+    """Raise :class:`InputError` for a model that cannot decode as the run asks, before
+    any model is trained.
+    """
+    for index, model in enumerate(plan.models):
+        for decoding in plan.decodings:
+            if reason := find_refusal(model.adapter, decoding):
+                own = f"label: {model.label}, model: ..., decoding: {{strategy: ...}}"
+                raise InputError(
+                    f"the model '{model.label}' cannot run: {reason}; give it one of "
+                    f"its own with {{with-decoding: {{{own}}}}}",
+                    loaded.where("models", index),
+                    parameter="strategy",
+                    value=decoding.strategy,
+                )
 
 
 def check_sources(loaded: LoadedSpec, plan: Plan) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from harness.files.secrets import redact_values
 from harness.run.combined_p_values import combine_p_values
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan
 from harness.run.scored import Scored
-from harness.rundir.records import sizes_of_level
+from harness.rundir.records import UNDEFINED, sizes_of_level
 from harness.stats.name_order import restrict_order
 
 if TYPE_CHECKING:
@@ -89,7 +90,9 @@ def number_fields(
         "params": redact_values(dict(plan.params)),
         "value": value,
         "ci95": interval.ends,
-        "interval_note": interval.note or None,
+        "interval_note": _reason_for_no_value(plan.metric, stats, value)
+        or interval.note
+        or None,
         "n": int(defined.sum()),
         "skipped": int((~defined).sum()),
         "depends_on": _unusual_sizes(plan.metric.spec),
@@ -110,6 +113,16 @@ def number_fields(
         "p_method": f"{scored.p_method}, {significance.aggregate}",
         "p": {**aggregate, "floor": scored.p_floor},
     }
+
+
+def _reason_for_no_value(metric: object, stats: Any, value: float) -> str:
+    """Return why a metric has no value for a run, where it says so in a method
+    ``undefined_reason``; empty for a value.
+    """
+    explain = getattr(metric, "undefined_reason", None)
+    if not math.isnan(value) or not callable(explain) or not len(stats):
+        return ""
+    return f"{UNDEFINED}{explain(stats)}"
 
 
 def _unusual_sizes(spec: MetricSpec) -> Sequence[str] | None:

@@ -62,6 +62,10 @@ CheckedNumber = Annotated[Any, BeforeValidator(_check_number)]
 """A number or null that stays as it is in JSON, such as a whole number."""
 
 
+UNDEFINED = "undefined: "
+"""Beginning of an ``interval_note`` that says why a record has no value."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRecord:
     """One result: value, interval and p-value of a metric for a model and decoding.

@@ -44,25 +44,32 @@ def test_every_published_item_is_in_the_index(entries, root):
     assert len(entries) == len(published) == 68
 
 
-def test_every_entry_has_a_known_state_a_reason_and_a_difference(entries, papers):
+def test_every_entry_has_a_reason_and_one_way_to_its_state(entries, papers):
+    for entry in entries:
+        ways = [
+            bool(entry.results),
+            bool(entry.table),
+            bool(entry.judged),
+            (entry.paper, entry.id) in papers.STATEMENTS,
+        ]
+        assert ways.count(True) == 1, entry
+        assert (entry.kind in papers.KINDS) == (not entry.has_numbers), entry
+        assert entry.because.strip() and "not known" not in entry.because, entry
+        assert not entry.results or entry.tolerance > 0, entry
+    assert sum(bool(entry.judged) for entry in entries) <= 10
+
+
+def test_every_state_is_computed(entries, papers):
+    unclear: list[str] = []
     for entry in entries:
         state, numbers = papers.compare(entry)
-        assert state in papers.STATES and bool(numbers) == bool(
-            entry.results or entry.table
-        ) == (not entry.state), entry
+        assert state in papers.STATES and numbers, entry
         assert state != "differs" or entry.shows, entry
-        assert not entry.results or entry.tolerance > 0, entry
-        assert "not known" not in entry.because, entry
-        assert (
-            entry.because.strip()
-            and [
-                bool(entry.results),
-                bool(entry.table),
-                entry.kind in papers.KINDS,
-            ].count(True)
-            == 1
-        ), entry
-        assert papers.PENDING not in papers.largest_stored(entry), entry
+        assert papers.PENDING not in papers.largest_stored(entry, papers.Stored())
+        if state == "cannot tell":
+            assert numbers.startswith("missing: "), entry
+            unclear.append(entry.id)
+    assert len(unclear) <= 3, unclear
 
 
 def test_an_item_without_results_cannot_be_told(papers):

@@ -38,7 +38,7 @@ class TrainedCaptioner(LeftToRight):
         Folder that ``harness train captioner`` wrote, or one stage of it.
     train
         In place of ``checkpoint``: settings of the recipe (``architecture``,
-        ``images``, ``epochs``, ``save_at``, ...). The model is trained on first use and
+        ``scenes``, ``epochs``, ``save_at``, ...). The model is trained on first use and
         stored in the user's cache.
     stage
         Stage of the training, counted from 1 (default: the last).

@@ -36,7 +36,7 @@ class CaptionerRecipe:
 
     architecture: str = "merge"
     """Position of the image in the network: init, pre, par or merge."""
-    images: Annotated[int, Ge(2)] = 500
+    scenes: Annotated[int, Ge(2)] = 500
     """Number of random A3DS scenes."""
     captions: Count = 5
     """Number of captions of each scene, drawn from its 20 exhaustive or 27 short ones.
@@ -80,15 +80,15 @@ class CaptionerRecipe:
             )
 
     @property
-    def held_out_images(self) -> int:
+    def held_out_scenes(self) -> int:
         """Number of scenes whose captions are not used in training."""
-        return min(self.images - 1, round(self.held_out * self.images))
+        return min(self.scenes - 1, round(self.held_out * self.scenes))
 
     @property
     def steps_per_epoch(self) -> int:
         """Number of batches of an epoch."""
         return math.ceil(
-            (self.images - self.held_out_images) * self.captions / self.batch
+            (self.scenes - self.held_out_scenes) * self.captions / self.batch
         )
 
     @property

@@ -1,7 +1,7 @@
 """Train a word-level captioner of A3DS scenes, with the image in one of four positions
 (init, pre, par, merge), saved at several stages.
 
-harness train captioner --architecture merge --images 500 --epochs 3 \
+harness train captioner --architecture merge --scenes 500 --epochs 3 \
     --save-every 50 --output models/merge
 harness train captioner SPEC.yaml --output models/merge
 

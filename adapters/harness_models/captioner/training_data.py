@@ -38,7 +38,7 @@ def training_data(recipe: CaptionerRecipe) -> TrainingData:
     """Return the training data of a recipe.
 
     All draws depend on the seed of the recipe only. The first
-    ``recipe.held_out_images`` scenes are held out.
+    ``recipe.held_out_scenes`` scenes are held out.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def training_data(recipe: CaptionerRecipe) -> TrainingData:
         If the recipe names more captions than a scene has.
     """
     rng = np.random.default_rng([recipe.seed, 0])
-    scenes = rng.choice(N_SCENES, recipe.images, replace=False)
+    scenes = rng.choice(N_SCENES, recipe.scenes, replace=False)
 
     texts: list[tuple[int, list[str]]] = []
     for row, captions in enumerate(caption_sets(scenes, cast(Kind, recipe.kind))):
@@ -61,7 +61,7 @@ def training_data(recipe: CaptionerRecipe) -> TrainingData:
         )
 
     # The words of held-out scenes do not enter the vocabulary.
-    cut = recipe.held_out_images
+    cut = recipe.held_out_scenes
     counts = Counter(word for row, words in texts if row >= cut for word in words)
     vocabulary = tuple(
         sorted(word for word, count in counts.items() if count >= recipe.min_count)

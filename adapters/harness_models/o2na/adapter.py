@@ -32,7 +32,7 @@ from harness_models.o2na.three_steps import (
     place_objects,
     read_objects,
 )
-from harness_models.o2na.video_adapter import VideoAdapter
+from harness_models.o2na.video_adapter import VideoAdapter, refuse_strategy
 from harness_models.shared.decoding.filters import uniforms
 from harness_models.shared.decoding.states import select_rows
 from harness_models.shared.weights.checkpoints import Checkpoint
@@ -108,6 +108,11 @@ class O2naAdapter(VideoAdapter):
         for example in task.examples:
             self._read_request(example, task.decoding)
         super().prepare(task)
+
+    @classmethod
+    def refuse_decoding(cls, decoding: Decoding) -> str:
+        """Return why no model of this kind decodes so, or an empty text."""
+        return refuse_strategy(cls.method, decoding)
 
     def _steps(self, decoding: Decoding) -> ThreeSteps:
         return self.read_steps(decoding, ThreeSteps, 1, "objects")

@@ -49,6 +49,13 @@ FRAMES = 8
 """Default number of frames of each modality, as in the authors' code."""
 
 
+def refuse_strategy(method: str, decoding: Decoding) -> str:
+    """Return why a method that fills slots cannot decode so, or an empty text."""
+    if decoding.strategy in REFINING:
+        return ""
+    return f"{method} decodes by {', '.join(REFINING)}; found '{decoding.strategy}'"
+
+
 class VideoAdapter(LeftToRight):
     """Base of the adapters over video features.
 
@@ -190,10 +197,7 @@ class VideoAdapter(LeftToRight):
         """
         sizes = self.model.sizes
         if decoding.strategy not in REFINING:
-            raise HarnessError(
-                f"{self.name}: {self.method} decodes by {', '.join(REFINING)}; "
-                f"found '{decoding.strategy}'"
-            )
+            raise HarnessError(f"{self.name}: {refuse_strategy(self.method, decoding)}")
 
         check_decoding(decoding)
         names = [field.name for field in fields(kind)]

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.contracts import PathParam
+from harness.contracts import Decoding, PathParam, find_refusal
 from harness.errors import HarnessError, did_you_mean
 from harness.files.yaml_source import Located
 from harness.registry import current, parameters
@@ -114,6 +114,10 @@ class Trained(Wrapper):
                 raise HarnessError(
                     f"trained: params cannot hold '{name}' for '{self.name}'{hint}"
                 )
+
+    def refuse_decoding(self, decoding: Decoding) -> str:
+        """Return why no model of this kind decodes so, without training one."""
+        return find_refusal(current().load("adapters", self.name), decoding)
 
     @property
     def folder(self) -> Path:

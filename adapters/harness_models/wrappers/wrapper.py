@@ -15,7 +15,13 @@ from harness.contracts import (
     TaskView,
     TokenScores,
 )
-from harness.contracts.models import Prepares, Scorer, StoreResult, needs_whole_task
+from harness.contracts.models import (
+    Prepares,
+    Scorer,
+    StoreResult,
+    find_refusal,
+    needs_whole_task,
+)
 from harness.errors import HarnessError
 
 
@@ -34,6 +40,10 @@ class Wrapper:
     def inner_decoding(self, decoding: Decoding) -> Decoding:
         """Return the decoding of the model for that of the run."""
         return decoding
+
+    def refuse_decoding(self, decoding: Decoding) -> str:
+        """Return why the model cannot decode so, or an empty text."""
+        return find_refusal(self.model, self.inner_decoding(decoding))
 
     @property
     def prepare_only_checks(self) -> bool:

@@ -187,6 +187,20 @@ class QualityDiscrepancy(CaptionWords):
             for ids in batch.text_ids
         ]
 
+    def undefined_reason(self, objects: Objects) -> str:
+        """Return why the quantity is undefined for a corpus."""
+        curves = objects[0]
+        corpus = point(self.pair, *sides_of(objects), self.n)
+        if np.isnan(corpus.quality):
+            return "the texts hold no n-gram of this order"
+        ends = [float(end(curves["diversity"])) for end in (np.min, np.max)]
+        more = "more" if corpus.diversity > ends[1] else "less"
+        return (
+            f"the texts are {more} diverse than every noisy copy of the references: "
+            f"{corpus.diversity:.4g} beside {ends[0]:.4g} to {ends[1]:.4g}, so that the "
+            "curve has no quality at their diversity"
+        )
+
     def number(self, objects: Objects) -> float:
         """Return the quantity; NaN where it is undefined."""
         curves = objects[0]

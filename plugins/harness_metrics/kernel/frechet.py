@@ -3,7 +3,7 @@ without a d x d matrix.
 
     |mu_C - mu_R|^2 + Tr(S_C + S_R - 2 (S_C S_R)^{1/2})
 
-(Dowson & Landau 1982; Chan et al. 2022, A.7, where the matrix square root is called the
+(Dowson & Landau 1982; Chan et al. 2022, A.6, where the matrix square root is called the
 bottleneck.) Covariances have the divisor n - 1; that of a single vector is 0. For
 centred samples A (n, d) and B (m, d), Tr (S_C S_R)^{1/2} is the nuclear norm of the
 n x m matrix A B' / sqrt((n-1)(m-1)). This matrix and all other terms are read from the

@@ -145,7 +145,7 @@ class Mmd(_TwoSampleMetric):
     References
     ----------
     Gretton et al. 2012, *A Kernel Two-Sample Test*; Chan et al. 2022, section 3.3 and
-    A.6. Formula: :mod:`harness_metrics.kernel.mmd`.
+    A.7. Formula: :mod:`harness_metrics.kernel.mmd`.
     """
 
     @check_arguments
@@ -198,7 +198,7 @@ class Frechet(KernelMetric):
 
     References
     ----------
-    Dowson & Landau 1982; Chan et al. 2022, A.7. Formula:
+    Dowson & Landau 1982; Chan et al. 2022, A.6. Formula:
     :mod:`harness_metrics.kernel.frechet`.
     """
 

@@ -8,7 +8,7 @@ of vectors.
 The biased one is a V-statistic, at least 0; the unbiased one may be negative. sigma is
 half the median distance between any two of the N vectors.
 
-Chan et al. 2022, section 3.3 and A.6 (the printed formula has a wrong sign and no
+Chan et al. 2022, section 3.3 and A.7 (the printed formula has a wrong sign and no
 means). sigma does not depend on the labels, so that the kernel is one matrix for all
 relabelings. If more than half of the pairs are equal, sigma is 0 and the kernel is its
 limit, 1 for equal vectors and 0 for others; identical vectors alone have MMD 0.

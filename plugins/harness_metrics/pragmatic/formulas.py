@@ -1,5 +1,5 @@
 """The pragmatic scores of the paper as arithmetic on counts (Tsvilodub & Franke 2023,
-section 4).
+section 2.2).
 
 A caption describes a target among one or several distractors. ``k`` is the number of
 features that it mentions and that are true of the target, ``c`` the number of those

@@ -48,7 +48,7 @@ class _PragmaticMetric(MeanMetric):
     References
     ----------
     Tsvilodub & Franke, "Evaluating pragmatic abilities of image captioners on A3DS"
-    (ACL 2023), section 4.
+    (ACL 2023), section 2.2.
     """
 
     name = ""

@@ -7,7 +7,7 @@ caption takes a few dictionary look-ups. A colour belongs to the noun after it; 
 copula, to the first noun of the clause; without a noun, to the wall in a chunk that
 begins with ``in front of`` and to the floor after ``on``. Any other colour is *bare*:
 it counts for a feature when exactly one part of the target has it (Tsvilodub & Franke
-2023, section 4).
+2023, section 2.2).
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def evaluate(
     References
     ----------
     Tsvilodub & Franke, "Evaluating pragmatic abilities of image captioners on A3DS"
-    (ACL 2023), section 4.
+    (ACL 2023), section 2.2.
 
     Examples
     --------

@@ -4,7 +4,7 @@ Three groups of sets (:data:`SETS`): six share at least one feature, four at lea
 two, three at least three. The other features are drawn freely, so that they may be
 equal by chance, or are always different.
 
-Source: Tsvilodub & Franke (2023), section 4. The paper names two of the three sets of
+Source: Tsvilodub & Franke (2023), section 3. The paper names two of the three sets of
 two object features; the third one here is the remaining pair, size and shape.
 """
 

@@ -46,7 +46,7 @@ class ReferenceGames:
     References
     ----------
     Tsvilodub & Franke, "Evaluating pragmatic abilities of image captioners on A3DS"
-    (ACL 2023), section 4.
+    (ACL 2023), section 3.
     """
 
     @check_arguments

@@ -76,7 +76,9 @@ def distribution_of(
     if len(items) != len(p) or np.isnan(p).any():
         raise InputError(
             f"found the scores of {len(items)} texts; "
-            f"{size} words and length {length} make {len(p)} distinct texts"
+            f"{size} words and length {length} make {len(p)} distinct texts, and the "
+            "distribution needs all of them: leave out --limit (limit: in a spec), "
+            "which keeps the first examples"
         )
     if abs(p.sum() - 1) > 1e-6:
         raise InputError(

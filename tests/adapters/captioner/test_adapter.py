@@ -14,7 +14,7 @@ from harness_models.captioner.training import train
 from harness_tasks.a3ds.grammar import captions
 
 SMALL = {
-    "images": 40,
+    "scenes": 40,
     "captions": 2,
     "kind": "short",
     "epochs": 4,

@@ -12,7 +12,7 @@ from harness_models.shared.training.recipe import recipe_from
 
 def test_stages_of_a_recipe():
     # 5 steps an epoch
-    base = {"images": 40, "captions": 2, "batch": 16, "held_out": 0.0, "epochs": 4}
+    base = {"scenes": 40, "captions": 2, "batch": 16, "held_out": 0.0, "epochs": 4}
     assert CaptionerRecipe(**base).stages == (5, 10, 15, 20)
     assert CaptionerRecipe(**base, save_every=8).stages == (8, 16, 20)
     assert CaptionerRecipe(**base, save_at=(1, 4, 99)).stages == (1, 4, 20)
@@ -34,7 +34,7 @@ def test_the_key_depends_on_every_setting():
 @pytest.mark.parametrize(
     "settings, message",
     [
-        ({"images": 1}, "images is 1; expected a whole number of at least 2"),
+        ({"scenes": 1}, "scenes is 1; expected a whole number of at least 2"),
         ({"epochs": True}, "epochs is True"),
         ({"kind": "long"}, "kind is 'long'; expected exhaustive or short"),
         (

@@ -12,7 +12,7 @@ from harness_models.captioner import train_cli
 from harness_models.captioner.model import load
 
 SMALL = {
-    "images": 40,
+    "scenes": 40,
     "captions": 2,
     "kind": "short",
     "epochs": 4,
@@ -30,9 +30,9 @@ def test_options_take_precedence_over_the_spec(tmp_path, capsys):
     assert train_cli.run(parser.parse_args([str(spec), "--architecture", "par"])) == 0
     assert "held-out perplexity" in capsys.readouterr().out
     model, settings = load(tmp_path / "from-spec" / "stage-003")
-    assert model.architecture == "par" and settings["images"] == 40
-    spec.write_text("imags: 40\n")
-    with pytest.raises(HarnessError, match="did you mean 'images'"):
+    assert model.architecture == "par" and settings["scenes"] == 40
+    spec.write_text("scens: 40\n")
+    with pytest.raises(HarnessError, match="did you mean 'scenes'"):
         train_cli.run(parser.parse_args([str(spec), "--output", str(tmp_path / "x")]))
     with pytest.raises(HarnessError, match="the folder is missing: give --output"):
-        train_cli.run(parser.parse_args(["--images", "40"]))
+        train_cli.run(parser.parse_args(["--scenes", "40"]))

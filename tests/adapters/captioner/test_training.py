@@ -13,7 +13,7 @@ from harness_models.captioner.recipe import CaptionerRecipe
 from harness_models.captioner.training import caption_loss, stage_folder, train
 
 SMALL = {
-    "images": 40,
+    "scenes": 40,
     "captions": 2,
     "kind": "short",
     "epochs": 4,

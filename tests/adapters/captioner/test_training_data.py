@@ -10,7 +10,7 @@ from harness_models.captioner.recipe import CaptionerRecipe
 from harness_models.captioner.training_data import training_data
 
 SMALL = {
-    "images": 40,
+    "scenes": 40,
     "captions": 2,
     "kind": "short",
     "epochs": 4,
@@ -33,4 +33,4 @@ def test_scenes_are_held_out_and_rare_words_are_unknown():
 
 def test_scenes_have_a_limited_number_of_captions():
     with pytest.raises(HarnessError, match="captions is 28; a scene has 27 short ones"):
-        training_data(CaptionerRecipe(images=3, captions=28, kind="short"))
+        training_data(CaptionerRecipe(scenes=3, captions=28, kind="short"))

@@ -37,6 +37,26 @@ SMALL = {
 SAMPLE = Decoding("sample", candidates=3)
 
 
+def test_a_decoding_that_a_model_cannot_do_is_refused_before_any_training(tmp_path):
+    spec = {
+        "task": "t",
+        "dataset": {"reader": "a3ds", "sets": "three", "pairs": 1},
+        "models": [
+            {"trained": {"label": "first", "model": "tvt", "recipe": {"scenes": 4}}},
+            {"trained": {"label": "slots", "model": "o2na", "recipe": {"scenes": 4}}},
+        ],
+        "decoding": {"strategy": "greedy"},
+        "metrics": ["bleu1"],
+    }
+    with pytest.raises(
+        InputError,
+        match="the model 'slots' cannot run: O2NA decodes by refine, sample, nucleus; "
+        "found 'greedy'",
+    ):
+        harness.evaluate(spec)
+    assert not list((tmp_path / "cache").rglob("trained-*"))
+
+
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))

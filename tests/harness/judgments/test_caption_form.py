@@ -33,6 +33,28 @@ def test_an_object_by_image_with_a_judgment_per_vote(write, source):
     assert len(read_judgments(source(write(BY_IMAGE))).captions) == 12
 
 
+def test_systems_that_are_keys_can_be_left_out(write, source):
+    rows = [
+        {
+            "image_id": k,
+            "references": ["a dog"],
+            "systems": {
+                name: {"caption": f"{name} {k}", "score": k}
+                for name in ("human", "init", "pre")
+            },
+        }
+        for k in range(2)
+    ]
+    judged = read_judgments(source(write(rows), without={"system": ["human"]}))
+    assert [caption.system for caption in judged.captions] == ["init", "pre"] * 2
+    kept = read_judgments(source(write(rows), without={"score": [0]}))
+    assert [caption.texts[0] for caption in kept.captions] == [
+        "human 1",
+        "init 1",
+        "pre 1",
+    ]
+
+
 def test_captions_of_videos_with_three_grades(write, source):
     """VATEX-EVAL, one caption a line."""
     rows = [

@@ -244,6 +244,16 @@ def test_strengths_of_systems_need_a_preference_as_accuracy_does():
     ).check()
 
 
+def test_systems_are_groups():
+    captions = [
+        JudgedCaption(item, ("x",), system, (score,))
+        for item, system, score in ((0, "a", 1.0), (0, "b", 2.0), (1, "a", 3.0))
+    ]
+    of_systems = rows(captions, groups={"by": "system", "labels": {"a": "A", "b": "B"}})
+    assert of_systems.rated.groups.tolist() == ["A", "B", "A"]
+    assert of_systems.group_names == ("all", "A", "B", "mean")
+
+
 def test_a_judgment_without_a_group_names_what_it_has():
     with pytest.raises(
         InputError, match="a judgment has no 'kind' to group by; it has no fields"

@@ -374,14 +374,28 @@ def test_a_run_of_few_results_has_no_hint_at_views(run, capsys):
     assert "--all prints" not in capsys.readouterr().out
 
 
+def test_many_results_of_several_runs_share_the_rows(monkeypatch):
+    shown = []
+    monkeypatch.setattr(console, "print_run", lambda run, rows, **_: shown.append(rows))
+    runs = [
+        SimpleNamespace(records=[None] * n, provenance=SimpleNamespace(kind=""))
+        for n in (60, 41)
+    ]
+    monkeypatch.setattr(console, "by_kind", lambda runs: {})
+    console.print_runs(runs, all_results=False)
+    console.print_runs(runs, all_results=True)
+    console.print_runs(runs[:1], all_results=False)
+    assert shown == [10, 10, None, None, None]
+
+
 def test_one_run_of_judgments_has_no_table_of_sets(monkeypatch):
     printed = []
-    monkeypatch.setattr(console, "print_run", lambda run, all_results: None)
+    monkeypatch.setattr(console, "print_run", lambda run, **_: None)
     monkeypatch.setattr(console, "print_table", printed.append)
     kind = SimpleNamespace(table_of_runs=len)
     monkeypatch.setattr(console, "load_kind", lambda name: kind)
-    judged = SimpleNamespace(provenance=SimpleNamespace(kind="x"))
-    captions = SimpleNamespace(provenance=SimpleNamespace(kind=""))
+    judged = SimpleNamespace(records=[], provenance=SimpleNamespace(kind="x"))
+    captions = SimpleNamespace(records=[], provenance=SimpleNamespace(kind=""))
     for runs, expected in (
         ([captions, captions], []),
         ([judged, captions], []),

@@ -16,7 +16,7 @@ from harness.reporting.result_groups import (
     system_names,
     usage_notes,
 )
-from harness.rundir.records import ResultRecord
+from harness.rundir.records import UNDEFINED, ResultRecord
 
 
 def record(
@@ -135,6 +135,12 @@ def noted(
     model: str, metric: str, note: str | None, ci95: tuple[float, float] | None = None
 ) -> ResultRecord:
     return ResultRecord(model=model, metric=metric, ci95=ci95, interval_note=note)
+
+
+def test_a_value_that_is_undefined_has_its_reason():
+    note = f"{UNDEFINED}outside the curve"
+    records = [ResultRecord(model="a", metric="qdisc", interval_note=note)]
+    assert interval_notes(records) == ["no value: QDisc (undefined: outside the curve)"]
 
 
 def test_metrics_of_one_note_share_a_line():

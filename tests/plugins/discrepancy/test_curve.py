@@ -64,10 +64,10 @@ def test_undefined_outside_the_curve(scene):
         [CaptionSet(str(i), ("w1 w1 w1 w1",), (r,)) for i, r in enumerate(references)]
     )
     metric = QualityDiscrepancy(tokenizer="none")
-    assert np.isnan(
-        metric.reduce(
-            metric.stats(batch, features, metric.fit(features.references, features))
-        )
+    stats = metric.stats(batch, features, metric.fit(features.references, features))
+    assert np.isnan(metric.reduce(stats))
+    assert metric.undefined_reason(stats).startswith(
+        "the texts are less diverse than every noisy copy of the references"
     )
 
 

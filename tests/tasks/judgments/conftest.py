@@ -347,6 +347,34 @@ def fill_long_captions(data: Path) -> None:
     (data / "summeval/model_annotations.aligned.jsonl").write_text(
         "".join(json.dumps(line) + "\n" for line in summaries)
     )
+    (data / "tanti_where_image").mkdir()
+    architectures = {"init": GOOD, "pre": POOR, "par": POOR, "merge": BAD}
+    images = [
+        {
+            "image_id": scene,
+            "references": references,
+            "systems": {
+                system: {
+                    "caption": captions[scene],
+                    "accuracy": [int((n + k) % 5 < yes - k % 2) for n in range(5)],
+                    "fluency": [int((n + yes + k) % 3 > 0) for n in range(5)],
+                }
+                for (system, captions), yes in zip(
+                    [
+                        ("human", dict.fromkeys([scene], references[0].lower())),
+                        *architectures.items(),
+                    ],
+                    (5, 5, 3, 3, 1),
+                )
+            },
+            "judges": [f"judge_{n}" for n in range(5)],
+        }
+        for k, (scene, references) in enumerate(SCENES.items())
+    ]
+    with gzip.open(
+        data / "tanti_where_image/judgments.jsonl.gz", "wt", encoding="utf-8"
+    ) as file:
+        file.writelines(json.dumps(line) + "\n" for line in images)
     (data / "vatex_eval").mkdir()
     (data / "vatex_eval/judgments.jsonl").write_text(
         "".join(json.dumps(line) + "\n" for line in lines)

@@ -27,7 +27,7 @@ from tests.tasks.judgments.conftest import BAD, SCENES, VOTES, indented, votes_b
 TASKS = Path(__file__).resolve().parents[3] / "tasks" / "harness_tasks" / "judgments"
 SUITES = {"all", "reference-free"}
 REFERENCE_FREE = {"caparena", "llmbar", "mqm-ted-ende", "rewardbench", "tifa"}
-ASPECTS = {"summeval"}
+ASPECTS = {"summeval", "where-image"}
 GERMAN = {"wmt22-ende"}  # the metrics of the suite are those of English captions
 NAMES = sorted(
     {path.stem for path in TASKS.glob("*.yaml")} - SUITES - REFERENCE_FREE - ASPECTS
@@ -212,6 +212,54 @@ def test_aspects_of_summaries(judged):
         if r.statistic == "kendall_b" and r.metric == "bleu1"
     ]
     assert record.value > 0.5 and results[0].manifest["data"]["ratings"] == 36
+
+
+def test_votes_on_captions_of_four_architectures(judged):
+    results = api.evaluate_all(
+        "judgments/where-image", metrics=[{"bleu1": {"tokenizer": "none"}}]
+    )
+    assert [run.manifest["task"].rpartition("-")[2] for run in results] == [
+        "accuracy",
+        "fluency",
+    ]
+    accuracy = results[0]
+    assert (
+        accuracy.manifest["data"]["ratings"]
+        == 5 * accuracy.manifest["data"]["captions"]
+    )
+    headline = {
+        (record.metric, record.group): record
+        for record in accuracy.records
+        if record.statistic == "kendall_b"
+    }
+    assert {group for _, group in headline} == {
+        "all",
+        "a person",
+        "four architectures",
+        "mean",
+    }
+    # people say that the architecture of the good captions is the best one
+    assert headline["bleu1", "four architectures"].value > 0.5
+    assert headline[ONE_PERSON, "all"].value > 0.2
+
+
+@pytest.mark.large_sets("tanti_where_image/judgments.jsonl.gz")
+def test_the_published_votes(shared, monkeypatch):
+    """tau-b of BLEU-4, ROUGE-L and METEOR with accuracy on the 480 captions of the
+    architectures, counted once by another program with all five references.
+    """
+    monkeypatch.setenv("HARNESS_DATA", str(shared / "data"))
+    accuracy, _ = api.evaluate_all(
+        "judgments/where-image",
+        overrides=["references.own=keep", "tests.draws=0", "bootstrap.samples=0"],
+        metrics=["bleu4", "rouge", "meteor"],
+    )
+    found = {
+        record.metric: round(record.value, 3)
+        for record in accuracy.records
+        if (record.statistic, record.group) == ("kendall_b", "four architectures")
+    }
+    assert found == {ONE_PERSON: 0.534, "bleu4": 0.194, "rouge": 0.186, "meteor": 0.252}
 
 
 def test_two_labelings_of_one_set(judged):

@@ -43,7 +43,7 @@ def test_no_scene_of_the_test_set_is_trained_on(spec):
     train = spec["models"][0]["captioner"]["train"]
     # as recipe.material draws them
     trained = np.random.default_rng([0, 0]).choice(
-        N_SCENES, train["images"], replace=False
+        N_SCENES, train["scenes"], replace=False
     )
     dataset = {key: value for key, value in spec["dataset"].items() if key != "reader"}
     tested = {game.meta["target_id"] for game in ReferenceGames(**dataset)}
@@ -56,7 +56,7 @@ def test_it_runs_small_and_its_metrics_correlate(
 ):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
     small = {
-        "images": 60,
+        "scenes": 60,
         "captions": 4,
         "epochs": 15,
         "width": 16,

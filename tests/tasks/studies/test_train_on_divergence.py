@@ -22,7 +22,7 @@ def shrink(value):
     """Return the spec with trainings of a second each."""
     if isinstance(value, dict):
         small = {
-            "images": 30,
+            "scenes": 30,
             "scenes": 12,
             "epochs": 1,
             "samples": 4,
@@ -74,7 +74,7 @@ def test_exact_probabilities_are_those_of_sampling(tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     adapter = TrainedCaptioner(
         train={
-            "images": 60,
+            "scenes": 60,
             "captions": 20,
             "kind": "short",
             "epochs": 8,

@@ -57,7 +57,7 @@ def start(tmp_path_factory):
     """A captioner after a short training by cross-entropy."""
     folder = tmp_path_factory.mktemp("start")
     train_captioner(
-        CaptionerRecipe(images=60, captions=6, kind="short", epochs=6, width=24), folder
+        CaptionerRecipe(scenes=60, captions=6, kind="short", epochs=6, width=24), folder
     )
     return str(folder)
 
@@ -238,7 +238,7 @@ def test_the_command_takes_metrics_and_weights(start, tmp_path, capsys):
 
 def test_a_trained_model_continues_by_a_reward(tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    recipe = {"images": 30, "captions": 4, "kind": "short", "epochs": "2", "width": 12}
+    recipe = {"scenes": 30, "captions": 4, "kind": "short", "epochs": "2", "width": 12}
     params = {
         "model": "captioner",
         "recipe": recipe,
