@@ -7,19 +7,25 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from harness.contracts import Batch, Features, Metric, MetricSpec, SumMetric
+from harness.contracts import Batch, Features, Metric, MetricSpec, State, SumMetric
 from harness.contracts.parameters import Count, Share, check_arguments
 from harness.errors import UnknownName
 from harness_metrics.dense.activitynet import RULES, ActivityNetProtocol
+from harness_metrics.dense.objects import ObjectBenchmarkProtocol, ObjectProtocol
 from harness_metrics.dense.options import Annotators, Measure, Options
-from harness_metrics.dense.pair_scores import pair_scorer
-from harness_metrics.dense.protocol import VideoProtocol
+from harness_metrics.dense.pair_scores import caption_metric, pair_scorer
+from harness_metrics.dense.paragraph import ParagraphProtocol
+from harness_metrics.dense.protocol import FittedProtocol, VideoProtocol
 from harness_metrics.dense.soda import SodaProtocol
 from harness_metrics.dense.videos import read_videos
 
 PROTOCOLS: Mapping[str, Callable[[Options], VideoProtocol]] = {
     **dict.fromkeys(RULES, ActivityNetProtocol),
     **{f"soda-{variant}": SodaProtocol for variant in "abcd"},
+    "paragraph": ParagraphProtocol,
+    "vote2cap": ObjectProtocol,
+    "scan2cap": ObjectProtocol,
+    "scan2cap-benchmark": ObjectBenchmarkProtocol,
 }
 """Protocols by name."""
 
@@ -45,10 +51,11 @@ class Dense(SumMetric):
                 "dense: unknown protocol", protocol, list(PROTOCOLS), "expected",
                 parameter="protocol",
             )
-        scorer = pair_scorer(text)
+        inner = caption_metric(text)
         options = Options(
             protocol,
-            scorer,
+            inner,
+            pair_scorer(inner),
             measure,
             tuple(tious) if tious else None,
             tuple(seconds) if seconds else None,
@@ -57,7 +64,7 @@ class Dense(SumMetric):
         )
         self.protocol = PROTOCOLS[protocol](options)
         self.options = options
-        what = scorer.signature.partition("|")[0] if measure == "score" else measure
+        what = inner.spec.name if measure == "score" else measure
         self.spec = MetricSpec(
             f"dense({protocol},{what})",
             higher_is_better=True,
@@ -72,6 +79,18 @@ class Dense(SumMetric):
         for name in ("tious", "seconds", "max_proposals", "annotators", "measure"):
             parts.append(f"{name}:{getattr(options, name)}")
         return "|".join(parts)
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> State:
+        """Return the corpus state of the protocol, None without one."""
+        if isinstance(self.protocol, FittedProtocol):
+            return self.protocol.fit(references, features)
+        return None
+
+    def merge(self, first: State, second: State) -> State:
+        """Return the corpus state of two shards together."""
+        if isinstance(self.protocol, FittedProtocol):
+            return self.protocol.merge(first, second)
+        return None
 
     def addends(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return what the protocol sums over videos, shape (B, k)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.contracts import Metric
 from harness.errors import HarnessError
 from harness_metrics.dense.pair_scores import PairScorer
 
@@ -21,7 +22,10 @@ class Options:
     """Parameters that were given; None for the rule of the protocol."""
 
     protocol: str
+    metric: Metric
+    """The caption metric."""
     text: PairScorer
+    """The caption metric over pairs of texts."""
     measure: Measure = "score"
     tious: tuple[float, ...] | None = None
     seconds: tuple[float, ...] | None = None

@@ -308,9 +308,9 @@ class MetricPairs:
         return stats
 
 
-def pair_scorer(metric: str | Mapping[str, Any] | Metric) -> PairScorer:
-    """Return the scorer of a caption metric; raise :class:`HarnessError` for a metric
-    that scores no single captions.
+def caption_metric(metric: str | Mapping[str, Any] | Metric) -> Metric:
+    """Return a caption metric; raise :class:`HarnessError` for a metric that scores no
+    single captions.
     """
     inner: Metric = resolve("metrics", metric)
     spec = inner.spec
@@ -324,7 +324,11 @@ def pair_scorer(metric: str | Mapping[str, Any] | Metric) -> PairScorer:
             f"dense: '{spec.name}' needs more than two texts; expected text: meteor, "
             "cider, bleu4, rouge or another metric of texts"
         )
+    return inner
 
+
+def pair_scorer(inner: Metric) -> PairScorer:
+    """Return the scorer of pairs by a caption metric."""
     # The four of the field have arrays of their own; all have the default tokeniser.
     signature = inner.signature()
     own: list[PairScorer] = [MeteorPairs(), RougePairs()]

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Features
+from harness.contracts import Features, merge_states
+from harness_metrics.dense.corpus_captions import CorpusCaptions
 from harness_metrics.dense.videos import SideRules, Video
 
 
@@ -36,6 +37,26 @@ class VideoProtocol:
         """Return the numbers (...) of sums of addends (..., k)."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return sums[..., 0] / sums[..., 1]
+
+
+class FittedProtocol(VideoProtocol):
+    """Base of protocols that score the texts of a corpus by a caption metric."""
+
+    captions: CorpusCaptions
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
+        """Return the corpus state of the text metric, from the sets of events of the
+        task.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define fit")
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the corpus state of two shards together."""
+        return merge_states(self.captions.metric, first, second)
+
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return the numbers (...) of sums of the text metric (..., k)."""
+        return self.captions.metric.of_sums(sums)
 
 
 def f_measures(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
