@@ -11,7 +11,7 @@ which decides whether two boxes of nominal overlap k match.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,9 +70,13 @@ class SceneObjects:
     """Descriptions of each object, with marks."""
 
 
-def scene_objects(video: Video, features: Features) -> SceneObjects:
+def scene_objects(
+    video: Video, features: Features, marked: Callable[[str], str]
+) -> SceneObjects:
     """Return the objects of a scene in the order of the file; descriptions of one label
     are those of one object, and each without a label is an object.
+
+    ``marked`` puts the marks around a description.
     """
     merged = video.merged
     rows: dict[str, list[int]] = {}
@@ -82,7 +86,7 @@ def scene_objects(video: Video, features: Features) -> SceneObjects:
     return SceneObjects(
         merged.places.astype(np.float32)[[own[0] for own in rows.values()]],
         tuple(
-            tuple(marked_reference(texts[row]) for row in own) for own in rows.values()
+            tuple(marked(texts[row]) for row in own) for own in rows.values()
         ),
     )
 
@@ -139,7 +143,7 @@ class ObjectProtocol(FittedProtocol):
         """Return the corpus state of the text metric, whose documents are the
         objects.
         """
-        return self.captions.metric.fit(object_references(references), features)
+        return self.captions.metric.fit(object_references(references, marked_reference), features)
 
     def addends(
         self, videos: Sequence[Video], features: Features, state: Any
@@ -151,7 +155,7 @@ class ObjectProtocol(FittedProtocol):
         references: list[tuple[str, ...]] = []
         owners: list[int] = []
         for number, video in enumerate(videos):
-            objects = scene_objects(video, features)
+            objects = scene_objects(video, features, marked_reference)
             boxes = keep_sure_boxes(video.system, video.id)
             boxes = boxes[_has_volume(boxes)]
             places = boxes.places.astype(np.float32)
@@ -193,7 +197,8 @@ class ObjectProtocol(FittedProtocol):
 
 class ObjectBenchmarkProtocol(FittedProtocol):
     """The benchmark of 2022: boxes and objects are matched one to one, and the scores
-    of the captions are summed over boxes (precision) or objects (recall).
+    of the captions are summed over boxes (precision) or objects (recall). References
+    are whole, and all boxes count.
     """
 
     def __init__(self, options: Options) -> None:
@@ -206,7 +211,7 @@ class ObjectBenchmarkProtocol(FittedProtocol):
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
         """As :meth:`ObjectProtocol.fit`."""
-        return self.captions.metric.fit(object_references(references), features)
+        return self.captions.metric.fit(object_references(references, marked_candidate), features)
 
     def addends(
         self, videos: Sequence[Video], features: Features, state: Any
@@ -219,7 +224,7 @@ class ObjectBenchmarkProtocol(FittedProtocol):
         owners: list[int] = []
         out = np.zeros((len(videos), 3))
         for number, video in enumerate(videos):
-            objects = scene_objects(video, features)
+            objects = scene_objects(video, features, marked_candidate)
             out[number, 1:] = len(video.system), len(objects.places)
             if not len(video.system):
                 continue
@@ -258,7 +263,9 @@ def one_threshold(options: Options) -> float:
     return thresholds[0]
 
 
-def object_references(references: Sequence[Sequence[str]]) -> list[list[str]]:
+def object_references(
+    references: Sequence[Sequence[str]], marked: Callable[[str], str]
+) -> list[list[str]]:
     """Return the descriptions of each object of all scenes, from the sets of events of
     the scenes.
     """
@@ -268,7 +275,7 @@ def object_references(references: Sequence[Sequence[str]]) -> list[list[str]]:
         for text in texts:
             for event in EventSet.from_text(text).events:
                 label = event.label or f"\0{len(by_label)}"
-                by_label.setdefault(label, []).append(marked_reference(event.text))
+                by_label.setdefault(label, []).append(marked(event.text))
         objects += by_label.values()
     return objects
 

@@ -6,6 +6,8 @@ and bottom. Boxes in scenes are (n, 8, 3): the corners, z up.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 ACTIVITYNET_EPSILON = 1e-8
@@ -65,46 +67,49 @@ def _aligned(
     return np.divide(common, union, out=np.zeros_like(common), where=union > 0)
 
 
-def generalised_scene_overlaps(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the generalised IoU (Rezatofighi et al. 2019) of the axis-aligned hulls of
-    all pairs of boxes in a scene, (n, m), in (-1, 1].
-    """
-    low, high = first.min(axis=1), first.max(axis=1)
-    other_low, other_high = second.min(axis=1), second.max(axis=1)
-    hull = (
-        np.maximum(high[:, None], other_high[None])
-        - np.minimum(low[:, None], other_low[None])
-    ).prod(axis=2)
-    sides = np.minimum(high[:, None], other_high[None]) - np.maximum(
-        low[:, None], other_low[None]
-    )
-    common = np.maximum(0.0, sides).prod(axis=2)
-    sizes = (high - low).prod(axis=1)[:, None] + (other_high - other_low).prod(axis=1)
-    union = sizes - common
-    return common / union - (hull - union) / hull
-
-
 def oriented_scene_overlaps(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the IoU by volume of all pairs of boxes that are turned about z, (n, m),
     in [0, 1].
+    """
+    common, union = _volumes(first, second)
+    return np.divide(common, union, out=np.zeros_like(common), where=union > 0)
+
+
+def generalised_scene_overlaps(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the generalised IoU (Rezatofighi et al. 2019) of all pairs of boxes that
+    are turned about z, (n, m), in (-1, 1]; what encloses two boxes is aligned with the
+    axes.
+    """
+    common, union = _volumes(first, second)
+    low, high = first.min(axis=1)[:, None], first.max(axis=1)[:, None]
+    other_low, other_high = second.min(axis=1), second.max(axis=1)
+    sides = np.maximum(high, other_high) - np.minimum(low, other_low)
+    hull = sides.prod(axis=2)
+    return common / union - (hull - union) / hull
+
+
+def _volumes(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the volumes of the intersection and of the union of all pairs of boxes
+    that are turned about z, two arrays (n, m).
 
     The common area of the two footprints is that of a convex polygon, clipped edge by
     edge (Sutherland & Hodgman 1974); it is multiplied by the common height.
     """
-    out = np.zeros((len(first), len(second)))
-    hulls = scene_overlaps(first, second)
+    common = np.zeros((len(first), len(second)))
     footprints = [_footprint(box) for box in first]
     others = [_footprint(box) for box in second]
-    for row, column in zip(*np.nonzero(hulls)):
-        box, other = first[row], second[column]
-        top = min(box[:, 2].max(), other[:, 2].max())
-        height = top - max(box[:, 2].min(), other[:, 2].min())
-        area = _area(_clip(footprints[row], others[column]))
-        common = area * max(0.0, height)
-        volume = _area(footprints[row]) * np.ptp(box[:, 2])
-        other_volume = _area(others[column]) * np.ptp(other[:, 2])
-        out[row, column] = common / (volume + other_volume - common)
-    return out
+    for row, column in zip(*np.nonzero(scene_overlaps(first, second))):
+        box, other = first[row, :, 2], second[column, :, 2]
+        height = min(box.max(), other.max()) - max(box.min(), other.min())
+        common[row, column] = height * _area(_clip(footprints[row], others[column]))
+    volumes = _box_volumes(first, footprints)[:, None]
+    return common, volumes + _box_volumes(second, others) - common
+
+
+def _box_volumes(boxes: np.ndarray, footprints: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the volumes of boxes, shape (n,)."""
+    areas = np.array([_area(polygon) for polygon in footprints])
+    return areas * np.ptp(boxes[:, :, 2], axis=1)
 
 
 def _footprint(box: np.ndarray) -> np.ndarray:
