@@ -89,7 +89,12 @@ class EventSet:
             raise InputError(
                 f"found the caption {text!r:.60} without a time or box; expected events"
             )
-        content: Any = json.loads(text[len(_MARK) :])
+        try:
+            content: Any = json.loads(text[len(_MARK) :])
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"the set of events {text!r:.60} is cut off or changed: {error}"
+            ) from error
         events = tuple(_event(item) for item in content["events"])
         return cls(events, content.get("duration"), content.get("missing", False))
 

@@ -30,9 +30,7 @@ def options_for(names: Iterable[str], options: FileOptions) -> FileOptions:
     return options_by_need(by_name, options)
 
 
-def options_by_need(
-    of_events: dict[str, bool], options: FileOptions
-) -> FileOptions:
+def options_by_need(of_events: dict[str, bool], options: FileOptions) -> FileOptions:
     """Return the options for metrics by name -> True for one of events; raises as
     :func:`options_for`.
     """

@@ -101,7 +101,9 @@ class ActivityNetProtocol(VideoProtocol):
             limit=options.max_proposals or MAX_PROPOSALS,
         )
         if options.measure == "score":
-            self.bounds = None
+            self.bounds = options.metric.spec.bounds
+        if options.measure == "f1" and self.of_protocol.f1_of_means:
+            self.depends_on = ("candidates",)
 
     def scores(self, videos: Sequence[Video], features: Features) -> np.ndarray:
         """Return the score of each video, shape (V,)."""

@@ -12,6 +12,7 @@ import numpy as np
 from harness.contracts import (
     Batch,
     CorpusMetric,
+    Cost,
     Features,
     Metric,
     MetricSpec,
@@ -34,6 +35,8 @@ from harness_metrics.dense.regions import RegionProtocol
 from harness_metrics.dense.soda import SodaProtocol
 from harness_metrics.dense.videos import read_videos
 
+WORDS_OF_EVENT = 12.0
+"""Words of an event with its place, for estimates of cost."""
 RECOMMENDED = "matched"
 """Protocol without a parameter."""
 PROTOCOLS: Mapping[str, Callable[[Options], VideoProtocol | RegionProtocol]] = {
@@ -73,6 +76,9 @@ class Dense(Parameterised):
         The first predictions of a video that count.
     annotators : {"merged", "best", "mean"}, optional
         Treatment of several annotators by SODA and ``matched``.
+    overlap : str, optional
+        Registered overlap of ``matched`` in place of that of the places: ``tiou``,
+        ``iou``, ``iou3d``, ``iou3d-hull``, or one of a plug-in.
 
     Raises
     ------
@@ -106,6 +112,7 @@ class Dense(Parameterised):
         seconds: Sequence[float] | None = None,
         max_proposals: Count | None = None,
         annotators: Annotators | None = None,
+        overlap: str | None = None,
     ) -> None:
         if protocol not in PROTOCOLS:
             raise UnknownName.of_name(
@@ -125,7 +132,10 @@ class Dense(Parameterised):
             tuple(seconds) if seconds else None,
             max_proposals,
             annotators,
+            overlap,
         )
+        if protocol != RECOMMENDED:
+            options.refuse("overlap")
         self.options = options
         self.protocol: Any = PROTOCOLS[protocol](options)
         what = inner.spec.name if measure == "score" else measure
@@ -136,8 +146,9 @@ class Dense(Parameterised):
             higher_is_better=True,
             level="corpus" if is_precision else "item",
             needs=frozenset({"references", "events"}) | inner.spec.needs,
-            bounds=(0.0, 1.0) if is_precision else self.protocol.bounds,
+            bounds=self.protocol.bounds,
             held_fixed=inner.spec.held_fixed if is_fitted else "",
+            depends_on=frozenset({"references", *self.protocol.depends_on}),
             untestable="scores sets of events, which no permutation of texts tests",
         )
 
@@ -145,11 +156,30 @@ class Dense(Parameterised):
         """Return the protocol, the text metric and the parameters that were given."""
         options = self.options
         parts = ["dense", options.protocol, f"text:{options.text.signature}"]
-        for name in ("measure", "tious", "seconds", "max_proposals", "annotators"):
+        for name in (
+            "measure",
+            "tious",
+            "seconds",
+            "max_proposals",
+            "annotators",
+            "overlap",
+        ):
             value = getattr(options, name)
             if value is not None and value != "score":
                 parts.append(f"{name}:{value}")
         return "|".join(parts)
+
+    def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+        """Return the cost of all pairs of events of n candidates and m references,
+        whose texts hold so many words.
+        """
+        events = tokens / WORDS_OF_EVENT
+        pairs = n * m * events**2
+        return Cost(
+            seconds=2e-6 * tokens * (n + m) + 1e-5 * pairs,
+            bytes=300.0 * (n + m) * tokens + 500.0 * pairs,
+            advice="fewer events, or max_proposals",
+        )
 
 
 class DenseScore(Dense, SumMetric):

@@ -85,9 +85,7 @@ def scene_objects(
     texts = [features.texts[k] for k in merged.texts.tolist()]
     return SceneObjects(
         merged.places.astype(np.float32)[[own[0] for own in rows.values()]],
-        tuple(
-            tuple(marked(texts[row]) for row in own) for own in rows.values()
-        ),
+        tuple(tuple(marked(texts[row]) for row in own) for own in rows.values()),
     )
 
 
@@ -143,7 +141,9 @@ class ObjectProtocol(FittedProtocol):
         """Return the corpus state of the text metric, whose documents are the
         objects.
         """
-        return self.captions.metric.fit(object_references(references, marked_reference), features)
+        return self.captions.metric.fit(
+            object_references(references, marked_reference), features
+        )
 
     def addends(
         self, videos: Sequence[Video], features: Features, state: Any
@@ -186,11 +186,7 @@ class ObjectProtocol(FittedProtocol):
                 continue
             earlier = chosen[place]
             # the last box stays by centre, the one of largest overlap else
-            if (
-                earlier < 0
-                or self.by_centre
-                or overlap > overlaps[earlier, place]
-            ):
+            if earlier < 0 or self.by_centre or overlap > overlaps[earlier, place]:
                 chosen[place] = row
         return chosen
 
@@ -211,7 +207,9 @@ class ObjectBenchmarkProtocol(FittedProtocol):
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
         """As :meth:`ObjectProtocol.fit`."""
-        return self.captions.metric.fit(object_references(references, marked_candidate), features)
+        return self.captions.metric.fit(
+            object_references(references, marked_candidate), features
+        )
 
     def addends(
         self, videos: Sequence[Video], features: Features, state: Any

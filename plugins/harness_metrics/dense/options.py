@@ -31,6 +31,7 @@ class Options:
     seconds: tuple[float, ...] | None = None
     max_proposals: int | None = None
     annotators: Annotators | None = None
+    overlap: str | None = None
 
     def refuse(self, *names: str) -> None:
         """Raise :class:`HarnessError` for parameters that the protocol has not."""

@@ -24,12 +24,16 @@ def time_overlaps(
     The union is the smaller of the hull and the sum of both lengths, to whose value
     ``epsilon`` is added. Two times of no length have the overlap 0.
 
-    >>> time_overlaps(np.array([[0.0, 10.0]]), np.array([[5.0, 15.0]])).round(3).tolist()
+    >>> time_overlaps(np.array([[0.0, 10.0]]), np.array([[5.0, 15.0]])).round(
+    ...     3
+    ... ).tolist()
     [[0.333]]
     """
     start, end = first[:, None, 0], first[:, None, 1]
     other_start, other_end = second[None, :, 0], second[None, :, 1]
-    common = np.maximum(0.0, np.minimum(end, other_end) - np.maximum(start, other_start))
+    common = np.maximum(
+        0.0, np.minimum(end, other_end) - np.maximum(start, other_start)
+    )
     hull = np.maximum(end, other_end) - np.minimum(start, other_start)
     lengths = (end - start) + (other_end - other_start)
     union = np.minimum(hull, lengths) + epsilon

@@ -23,6 +23,7 @@ from harness.contracts import (
     Metric,
     Objects,
     example_scores,
+    is_defined,
 )
 from harness.contracts.bases import has_corpus_state
 from harness.errors import HarnessError
@@ -104,9 +105,7 @@ class MeteorPairs:
         scores, _ = self._align(pairs, features)
         return scores
 
-    def _align(
-        self, pairs: Pairs, features: Features
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _align(self, pairs: Pairs, features: Features) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores (P,) and statistics (P, 23); equal pairs of a video are
         aligned once.
         """
@@ -145,7 +144,9 @@ class BleuPairs:
         counts = pairs.sums(self._counts(pairs, features), weights)
         bleu = self._bleu(counts)
         # without any pair there is no precision to smooth
-        return np.where(pairs.sums(np.ones((len(pairs.hyps), 1)), weights)[..., 0], bleu, 0)
+        return np.where(
+            pairs.sums(np.ones((len(pairs.hyps), 1)), weights)[..., 0], bleu, 0
+        )
 
     def of_pairs(self, pairs: Pairs, features: Features) -> np.ndarray:
         """As :class:`PairScorer`."""
@@ -278,7 +279,8 @@ class MetricPairs:
                     of_video = self._stats(pairs, features, state, rows)
                 else:
                     of_video = stats[rows]
-                out[row, video] = self.metric.reduce(of_video)
+                # NaN where no pair is defined: the video is then left out and counted
+                out[row, video] = self.metric.reduce(of_video[is_defined(of_video)])
         return out
 
     def of_pairs(self, pairs: Pairs, features: Features) -> np.ndarray:

@@ -1,5 +1,5 @@
-"""Protocol ``paragraph``: the captions of a video as one text, as in tables of paragraph
-captioning on ActivityNet Captions.
+"""Protocol ``paragraph``: the captions of a video as one text, as in tables of
+paragraph captioning on ActivityNet Captions.
 
 The sentences of a video are joined in the order of the file; all but letters becomes
 blanks, and letters lower case; a video without predictions is an empty text. Scores are

@@ -19,6 +19,9 @@ class VideoProtocol:
 
     rules: SideRules
     bounds: tuple[float, float] | None = (0.0, 1.0)
+    depends_on: tuple[str, ...] = ()
+    """``candidates`` where the number of several sets of a system is no mean of theirs.
+    """
 
     def scores(self, videos: Sequence[Video], features: Features) -> np.ndarray:
         """Return the score of each video, shape (V,), NaN for one that is left out."""

@@ -95,6 +95,9 @@ def average_precision(hits: np.ndarray, total: int) -> float:
 class RegionProtocol:
     """Mean of the average precisions over thresholds of overlap and text score."""
 
+    bounds = (0.0, 1.0)
+    depends_on = ("candidates",)
+
     def __init__(self, options: Options) -> None:
         options.refuse("seconds", "max_proposals", "annotators")
         options.refuse_measures("recall", "f1")
@@ -173,5 +176,3 @@ def _by_confidence(system: Side, example: str) -> Side:
             f"candidates: '{example}'",
         )
     return system[np.argsort(-system.scores, kind="stable")]
-
-

@@ -83,7 +83,8 @@ class SideRules:
 
     name: str
     """Name of the protocol, for messages."""
-    geometry: Geometry = "time"
+    geometry: Geometry | None = "time"
+    """Kind of the places; None for any one kind."""
     ascii_only: bool = False
     """Characters beyond ASCII become blanks."""
     swaps: bool = False
@@ -130,12 +131,14 @@ def _side(
     limit: int | None,
 ) -> Side:
     kept = events.events[:limit]
+    geometry = rules.geometry or (kept[0].geometry if kept else "time")
     for number, event in enumerate(kept, 1):
-        if event.geometry != rules.geometry:
+        if event.geometry != geometry:
+            expected = f"the protocol {rules.name} scores {_NOUNS[geometry]}"
+            if rules.geometry is None:
+                expected = f"event 1 has {_NOUNS[geometry]}; expected one kind"
             raise InputError(
-                f"event {number} has {_NOUNS[event.geometry]}; the protocol "
-                f"{rules.name} scores {_NOUNS[rules.geometry]}",
-                where,
+                f"event {number} has {_NOUNS[event.geometry]}; {expected}", where
             )
     texts = [event.text for event in kept]
     if rules.ascii_only:
@@ -144,9 +147,9 @@ def _side(
             for text in texts
         ]
 
-    shape = {"time": (-1, 2), "box": (-1, 4), "box3d": (-1, 8, 3)}[rules.geometry]
+    shape = {"time": (-1, 2), "box": (-1, 4), "box3d": (-1, 8, 3)}[geometry]
     places = np.array([event.place for event in kept], dtype=np.float64).reshape(shape)
-    if rules.geometry == "time":
+    if geometry == "time":
         places = _in_order(places, rules, where)
     return Side(
         places,
@@ -183,9 +186,11 @@ def _check_unit(side: Side, durations: Sequence[float], where: str) -> None:
     """
     if not durations or not len(side):
         return
+    if side.places.shape[1:] != (2,):
+        return
     latest = float(np.median(side.places[:, 1]))
     duration = max(durations)
-    if side.places.ndim == 2 and latest > TOO_LATE * duration:
+    if latest > TOO_LATE * duration:
         raise InputError(
             f"half of the events end after {latest:g} and the video has {duration:g} "
             "seconds: these seem to be milliseconds; expected seconds",
