@@ -13,6 +13,7 @@ from harness.errors import InputError
 from harness.files.captions import check_text, identity
 from harness.files.columns import find_name
 from harness.files.fields import get_field
+from harness.files.generated.timed_texts import read_timed_text
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
 
@@ -61,6 +62,7 @@ def event_set_rows(
     first: Record | None = None
     key = ""
     for row in rows:
+        row = _with_events(row, captions)
         event = _single_event(row, captions)
         if event is None:
             if first is not None:
@@ -81,6 +83,26 @@ def event_set_rows(
         group.append(event)
     if first is not None:
         yield _joined(first, captions, group, id_column, key)
+
+
+def _with_events(row: Record, captions: str) -> Record:
+    """Return a record whose one text is an answer of a model with times in it as one of
+    texts and times; any other record as it is.
+    """
+    text = get_field(row.fields, captions)
+    if not isinstance(text, str) or _place_of_object(row.fields) is not None:
+        return row
+    events = read_timed_text(text, row.where, _duration(row))
+    if events is None:
+        return row
+    return Record(
+        row.where,
+        {
+            **row.fields,
+            captions: [event.text for event in events],
+            TIME_COLUMNS[0]: [[event.start, event.end] for event in events],
+        },
+    )
 
 
 def _joined(
@@ -105,8 +127,10 @@ def _single_event(row: Record, captions: str) -> Event | None:
     place = _place_of_object(fields)
     if place is None:
         raise InputError(
-            f"'{captions}' is a text without a time or box; expected events: "
-            "'start' and 'end' in seconds beside it",
+            f"'{captions}' is {text!r:.60}, a text without a time or box; expected "
+            "events: 'start' and 'end' in seconds beside it, an answer such as "
+            "'12.0 - 24.5 seconds, a man runs', or an empty list for an answer that "
+            "describes nothing",
             row.where,
         )
     return _event(text, place, fields, row.where)

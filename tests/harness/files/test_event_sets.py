@@ -63,6 +63,15 @@ def test_the_cues_of_subtitles_are_the_events_of_one_video():
     assert {key: len(own.events) for key, own in sets.items()} == {"1": 2}
 
 
+def test_the_answer_of_a_model_is_a_set():
+    text = "0 - 4.5 seconds, a man runs. 4 - 9 seconds, he falls."
+    sets = read({"id": "v", "sentences": text})
+    assert sets["v"].events == (
+        Event("a man runs.", (0.0, 4.5)),
+        Event("he falls.", (4.0, 9.0)),
+    )
+
+
 def test_boxes_with_scores_and_labels():
     sets = read(
         {"id": "i", "sentences": ["a"], "boxes": [BOX], "scores": [0.5], "labels": [7]}
