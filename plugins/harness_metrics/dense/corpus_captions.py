@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Features, MeanMetric, Metric
+from harness.contracts import CaptionSet, Features, MeanMetric, Metric, Values
 from harness.errors import HarnessError
 from harness_metrics.meteor.metric import Meteor
 from harness_metrics.ngram.bleu import Bleu
@@ -36,8 +36,9 @@ class CorpusCaptions:
 
     def __init__(self, metric: Metric, protocol: str) -> None:
         if isinstance(metric, _WITH_TOKENIZER):
-            parameters = {**metric.constructor_parameters, "tokenizer": "none"}
-            metric = type(metric)(**parameters)
+            parameters: Values = {**metric.constructor_parameters, "tokenizer": "none"}
+            create: Callable[..., Metric] = type(metric)
+            metric = create(**parameters)
         if not isinstance(metric, MeanMetric):
             raise HarnessError(
                 f"dense: the protocol {protocol} sums scores over a corpus, and "

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from harness.contracts import Features
-from harness.errors import InputError
+from harness.errors import InputError, require
 from harness.registry import current
 from harness_metrics.dense.options import Options
 from harness_metrics.dense.protocol import VideoProtocol, f_measures
@@ -39,10 +39,17 @@ def matched_sum(cells: np.ndarray) -> float:
     >>> matched_sum(np.array([[0.9, 0.8], [0.8, 0.1]]))
     1.6
     """
-    from scipy import optimize  # 100 ms: only protocols that match need it
-
-    rows, columns = optimize.linear_sum_assignment(cells, maximize=True)
+    rows, columns = match(cells)
     return float(cells[rows, columns].sum())
+
+
+def match(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows and columns of the one-to-one matching of cells (n, m) with the
+    largest sum, two arrays of the smaller of both sizes.
+    """
+    # 100 ms: only protocols that match need it
+    optimize = require("scipy.optimize", needed_by="metric 'dense'")
+    return optimize.linear_sum_assignment(cells, maximize=True)
 
 
 class MatchedProtocol(VideoProtocol):

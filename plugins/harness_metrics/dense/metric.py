@@ -89,8 +89,9 @@ class Dense(Parameterised):
 
     spec: MetricSpec
 
-    def __new__(cls, *, protocol: str = RECOMMENDED, **parameters: Any) -> Self:
+    def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
         """Return an instance of the class whose number has the protocol's form."""
+        protocol = parameters.get("protocol", RECOMMENDED)
         kind: Any = cls
         if cls is Dense:
             factory = PROTOCOLS.get(protocol)

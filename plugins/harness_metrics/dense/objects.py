@@ -20,6 +20,7 @@ import numpy as np
 from harness.contracts import EventSet, Features
 from harness.errors import HarnessError, InputError
 from harness_metrics.dense.corpus_captions import CorpusCaptions
+from harness_metrics.dense.matched import match
 from harness_metrics.dense.options import Options
 from harness_metrics.dense.overlaps import generalised_scene_overlaps, scene_overlaps
 from harness_metrics.dense.protocol import FittedProtocol, f_measures
@@ -82,7 +83,7 @@ def scene_objects(
     rows: dict[str, list[int]] = {}
     for row, label in enumerate(merged.labels):
         rows.setdefault(label or f"\0{row}", []).append(row)
-    texts = [features.texts[k] for k in merged.texts.tolist()]
+    texts: list[str] = [features.texts[k] for k in merged.texts.tolist()]
     return SceneObjects(
         merged.places.astype(np.float32)[[own[0] for own in rows.values()]],
         tuple(tuple(marked(texts[row]) for row in own) for own in rows.values()),
@@ -172,7 +173,7 @@ class ObjectProtocol(FittedProtocol):
 
     def _assign(self, boxes: np.ndarray, objects: np.ndarray) -> list[int]:
         """Return the box of each object, -1 for none."""
-        chosen = [-1] * len(objects)
+        chosen = [-1 for _ in objects]
         if not len(boxes):
             return chosen
         overlaps = scene_overlaps(boxes, objects)
@@ -180,7 +181,8 @@ class ObjectProtocol(FittedProtocol):
             nearest = _centre_distances(boxes, objects).argmin(axis=1)
         else:
             nearest = overlaps.argmax(axis=1)
-        for row, place in enumerate(nearest.tolist()):
+        places: list[int] = nearest.tolist()
+        for row, place in enumerate(places):
             overlap = overlaps[row, place]
             if overlap <= self.threshold:
                 continue
@@ -250,13 +252,13 @@ class ObjectBenchmarkProtocol(FittedProtocol):
 
 def one_threshold(options: Options) -> float:
     """Return the overlap k; raise :class:`HarnessError` for several."""
-    thresholds = options.tious or (DEFAULT_IOU,)
+    thresholds = list(options.tious or [DEFAULT_IOU])
     if len(thresholds) > 1:
         raise HarnessError(
             f"dense: the protocol {options.protocol} has one threshold; expected tious "
             "with one number, such as [0.5]",
             parameter="tious",
-            value=list(thresholds),
+            value=thresholds,
         )
     return thresholds[0]
 
@@ -290,10 +292,7 @@ def _match(boxes: np.ndarray, objects: np.ndarray) -> np.ndarray:
     """Return the box of each object, (k,): one to one with the largest sum of
     generalised overlaps; an object without a box of its own has the first.
     """
-    from scipy import optimize  # 100 ms: only protocols that match need it
-
-    overlaps = generalised_scene_overlaps(boxes, objects)
-    rows, columns = optimize.linear_sum_assignment(overlaps, maximize=True)
+    rows, columns = match(generalised_scene_overlaps(boxes, objects))
     chosen = np.zeros(len(objects), dtype=np.int64)
     chosen[columns] = rows
     return chosen

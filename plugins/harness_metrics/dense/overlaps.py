@@ -102,7 +102,8 @@ def _volumes(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndar
     common = np.zeros((len(first), len(second)))
     footprints = [_footprint(box) for box in first]
     others = [_footprint(box) for box in second]
-    for row, column in zip(*np.nonzero(scene_overlaps(first, second))):
+    touching: list[list[int]] = np.argwhere(scene_overlaps(first, second)).tolist()
+    for row, column in touching:
         box, other = first[row, :, 2], second[column, :, 2]
         height = min(box.max(), other.max()) - max(box.min(), other.min())
         common[row, column] = height * _area(_clip(footprints[row], others[column]))

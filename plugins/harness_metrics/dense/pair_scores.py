@@ -268,13 +268,14 @@ class MetricPairs:
         fitted = has_corpus_state(self.metric)
         stats = None if fitted else self._stats(pairs, features, None, slice(None))
         for video in range(pairs.videos):
-            own = np.arange(bounds[video], bounds[video + 1])
+            own = np.arange(int(bounds[video]), int(bounds[video + 1]))
             for row, counts in enumerate(weights[:, own]):
-                rows = np.repeat(own, counts.astype(np.int64))
+                rows: np.ndarray = np.repeat(own, counts.astype(np.int64))
                 if not len(rows):
                     continue
                 if stats is None:
-                    references = [[features.texts[k]] for k in pairs.refs[rows]]
+                    ids: list[int] = pairs.refs[rows].tolist()
+                    references = [[features.texts[k]] for k in ids]
                     state = self.metric.fit(references, features)
                     of_video = self._stats(pairs, features, state, rows)
                 else:
@@ -298,11 +299,11 @@ class MetricPairs:
         self, pairs: Pairs, features: Features, state: Any, rows: np.ndarray | slice
     ) -> np.ndarray | Objects:
         texts = features.texts
+        hyps: list[int] = pairs.hyps[rows].tolist()
+        refs: list[int] = pairs.refs[rows].tolist()
         sets = [
             CaptionSet(str(k), (texts[hyp],), (texts[ref],))
-            for k, (hyp, ref) in enumerate(
-                zip(pairs.hyps[rows].tolist(), pairs.refs[rows].tolist())
-            )
+            for k, (hyp, ref) in enumerate(zip(hyps, refs))
         ]
         batch = features.batch(sets)
         stats = self.metric.stats(batch, features, state)

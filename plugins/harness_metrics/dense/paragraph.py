@@ -65,4 +65,5 @@ class ParagraphProtocol(FittedProtocol):
 
 
 def _of_side(side: Side, features: Features) -> str:
-    return paragraph([features.texts[k] for k in side.texts.tolist()])
+    ids: list[int] = side.texts.tolist()
+    return paragraph([features.texts[k] for k in ids])

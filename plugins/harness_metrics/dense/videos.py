@@ -40,7 +40,7 @@ class Side:
 
     def __getitem__(self, rows: np.ndarray | slice) -> Side:
         """Return some events."""
-        kept = np.arange(len(self))[rows].tolist()
+        kept: list[int] = np.arange(len(self))[rows].tolist()
         return Side(
             self.places[rows],
             self.texts[rows],
