@@ -26,7 +26,7 @@ from tests.support.pinned import (
 
 NOT_PINNED = {
     "spice": "needs Stanford CoreNLP",
-    "dense": "scores events; its values by hand and by seeds are in tests/plugins/dense",
+    "dense": "scores events; tests/plugins/dense has its values",
 }
 """Metrics without a pinned file, with the reason."""
 NAMES = [
