@@ -133,7 +133,7 @@ def start_closeness(predictions: np.ndarray, references: np.ndarray) -> np.ndarr
 
 
 def time_closeness(predictions: np.ndarray, references: np.ndarray) -> np.ndarray:
-    """Return the overlaps of all pairs of times, (n, m), as ``densevid_eval`` has
-    them.
+    """Return the overlaps of all pairs of times, (n, m), as the evaluator of
+    ActivityNet Captions computes them.
     """
     return time_overlaps(predictions, references, ACTIVITYNET_EPSILON)
