@@ -68,6 +68,8 @@ BENCHMARKS = {
         rows=400,
     ),
     "decoding": Smoke("--small --images 1 --repeats 1"),
+    "dense": Smoke("--videos 20"),
+    "dense_protocols": Smoke("--videos 8"),
     "difference_power": Smoke("--pilots 1 --runs 4", (DATA,), rows=400),
     "endurance": Smoke(left_out="needs minutes of kills and restarts"),
     "estimate": Smoke("--repetitions 4 --metrics rouge", (DATA,), rows=4000),

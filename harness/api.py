@@ -11,6 +11,7 @@ from harness.errors import HarnessError
 from harness.files.generated.cleaning import check_clean
 from harness.registry import current
 from harness.registry.permissions import typed_by_user
+from harness.run.event_metrics import NEED, options_by_need
 from harness.run.file_options import FileOptions
 from harness.run.metric_plan import (
     AnyMetricPlan,
@@ -390,6 +391,13 @@ def score(
         events=events,
         clean=clean,
     )
+    with typed_by_user():
+        plans_of_metrics = [_caption_plan(plan) for plan in metric_plans(names)]
+    of_events = {
+        plan.label: NEED in plan.metric.spec.needs for plan in plans_of_metrics
+    }
+    options = options_by_need(of_events, options)
+
     readings: list[Reading] = []
     sets = sets_of(
         candidates,
@@ -401,8 +409,6 @@ def score(
         readings=readings,
     )
 
-    with typed_by_user():
-        plans_of_metrics = [_caption_plan(plan) for plan in metric_plans(names)]
     log_notes(notes_of_sets(sets, [plan.metric for plan in plans_of_metrics]))
     scores = score_captions(plans_of_metrics, sets, significance, seed, bootstrap)
     scores.readings = readings_of_manifest(readings)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.contracts.bases import *
     from harness.contracts.data import *
+    from harness.contracts.events import *
     from harness.contracts.features import *
     from harness.contracts.metrics import *
     from harness.contracts.models import *
@@ -37,6 +38,7 @@ _NAMES = {
         "JudgedCaption JudgedItem JudgedPair Judgments Level PositionedBatch TaskView "
         "TokenScores"
     ),
+    "events": "GEOMETRIES Event EventSet Geometry is_event_set",
     "features": "Distance Embedding EncodesSets Features LimitsTexts",
     "metrics": (
         "ChecksInstallation Cost CreditsCandidates DeclaresCost Details Explains "

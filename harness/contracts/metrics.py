@@ -34,7 +34,7 @@ class MetricSpec:
     higher_is_better: bool | None
     level: Level = "item"
     needs: frozenset[str] = frozenset({"references"})
-    """Subset of: references, images, embeddings, logprobs, java."""
+    """Subset of: references, images, embeddings, logprobs, java, events."""
     min_candidates: int = 1
     min_references: int = 1
     min_texts: int = 2

@@ -13,9 +13,11 @@ __all__ = ["EVENTS", "Events", "ListsIds", "Reading", "Role", "ShowsReadings"]
 
 Role = Literal["candidates", "references"]
 """Captions that a file is read for."""
-Events = Literal["paragraph", "separate"]
-"""Treatment of texts with times: joined to one text, or each an item of its own."""
-EVENTS: tuple[Events, ...] = ("paragraph", "separate")
+Events = Literal["paragraph", "separate", "sets"]
+"""Treatment of texts with times: joined to one text, each an item of its own, or a set
+of events (:class:`~harness.contracts.EventSet`) for metrics of events.
+"""
+EVENTS: tuple[Events, ...] = ("paragraph", "separate", "sets")
 SHOWN_ITEMS = 3
 """Number of items that a reading keeps as examples."""
 MOST_NAMES = 5

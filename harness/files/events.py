@@ -9,19 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from harness.contracts import Events, Parameters
 from harness.errors import InputError
 from harness.files.columns import find_name
+from harness.files.event_sets import ENDS, STARTS, TEXTS, TIME_COLUMNS, event_set_rows
 from harness.files.fields import get_field
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
 
-TIME_COLUMNS = ("timestamps", "timestamp", "segments", "segment", "times", "time_spans")
-"""Usual names of the times of events, beside their texts or in an object with a text.
-"""
-_STARTS = ("start", "start_time", "begin")
-_ENDS = ("end", "end_time", "stop")
-
 
 def resolve_events(
-    rows: Iterable[Record], id_column: str | None, captions: str, events: Events | None
+    rows: Iterable[Record],
+    id_column: str | None,
+    captions: str,
+    events: Events | None,
+    *,
+    form: str = "",
 ) -> Iterator[Record]:
     """Yield records whose lists of texts with times are one text, or one record per
     text.
@@ -34,9 +34,12 @@ def resolve_events(
         Column of the ids; events of a record without one keep no id.
     captions : str
         Column of the captions.
-    events : {"paragraph", "separate"} or None
+    events : {"paragraph", "separate", "sets"} or None
         ``paragraph`` joins the texts of a record by blanks; ``separate`` makes each an
-        item ``ID#1``, ``ID#2``, ...
+        item ``ID#1``, ``ID#2``, ...; ``sets`` makes one text of the set of events.
+    form : str
+        Name of the form of the file: the cues of a file of subtitles are the events of
+        one video.
 
     Raises
     ------
@@ -44,6 +47,10 @@ def resolve_events(
         For a record with several texts with times where ``events`` is None, and for
         another number of times than of texts.
     """
+    if events == "sets":
+        is_video = form in ("srt", "webvtt")
+        yield from event_set_rows(rows, id_column, captions, is_video=is_video)
+        return
     for row in rows:
         spans = _find_spans(row.fields, captions)
         if spans is None:
@@ -120,15 +127,15 @@ def _span_of_object(item: Parameters) -> tuple[YamlValue, YamlValue] | None:
     name = find_name(TIME_COLUMNS, item)
     if name is not None:
         return _span(item[name]) if not isinstance(item[name], Mapping) else None
-    start = find_name(_STARTS, item)
-    end = find_name(_ENDS, item)
+    start = find_name(STARTS, item)
+    end = find_name(ENDS, item)
     return (item[start], item[end]) if start is not None and end is not None else None
 
 
 def _text_of(item: YamlValue) -> YamlValue:
     """Return the text of an event: itself, or the field of an object that holds it."""
     if isinstance(item, Mapping):
-        name = find_name(("sentence", "caption", "text", "raw", "description"), item)
+        name = find_name(TEXTS, item)
         return item[name] if name is not None else item
     return item
 

@@ -13,6 +13,7 @@ from harness.contracts import Parameters, Values
 from harness.errors import HarnessError, UnknownName
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
+from harness.run.event_metrics import options_for
 from harness.run.file_components import (
     accept_faults,
     candidate_adapter,
@@ -56,7 +57,11 @@ def score_spec(
     """
     if not files:
         raise HarnessError("no file of candidates; expected at least one")
-    if references is not None:
+    chosen = _distinct_metrics(metrics)
+    options = options_for([name for _, name, _ in chosen], options)
+    if references is None:
+        _refuse_references(chosen)
+    else:
         options = resolve_columns(files, references, options)
 
     # Every file, or every system of every file, is a model.
@@ -70,9 +75,6 @@ def score_spec(
         models.append({candidate_adapter(): params})
 
     empty = accept_faults(["empty"] if "empty" in allow else [])
-    chosen = _distinct_metrics(metrics)
-    if references is None:
-        _refuse_references(chosen)
     spec: Values = {
         "task": f"score {', '.join(Path(file).name for file in files)}",
         "dataset": (

@@ -10,10 +10,12 @@ from __future__ import annotations
 from typing import cast
 
 from harness.contracts import Reader, find_refusal
-from harness.errors import InputError
+from harness.errors import HarnessError, InputError
 from harness.run.covered_views import drop_uncovered_views
 from harness.run.decoding_grid import decoding_grid
-from harness.run.metric_plan import Plan
+from harness.run.event_metrics import NEED, options_by_need
+from harness.run.file_options import FileOptions
+from harness.run.metric_plan import Plan, caption_plans
 from harness.run.planned_components import (
     create_component,
     plan_models,
@@ -42,6 +44,7 @@ def make_plan(loaded: LoadedSpec) -> Plan:
     )
     check_sources(loaded, plan)
     check_decodings(loaded, plan)
+    check_events(loaded, plan)
 
     # Views are checked last: those that other metrics or models leave empty are no
     # mistakes of the file.
@@ -66,6 +69,28 @@ def check_decodings(loaded: LoadedSpec, plan: Plan) -> None:
                     parameter="strategy",
                     value=decoding.strategy,
                 )
+
+
+def check_events(loaded: LoadedSpec, plan: Plan) -> None:
+    """Raise :class:`InputError` for metrics of events beside metrics of captions, and
+    for a data set that is not read as they need it.
+    """
+    of_events = {
+        item.label: NEED in item.metric.spec.needs
+        for item in caption_plans(plan.metrics)
+    }
+    given = str(plan.spec.dataset.params.get("events") or "")
+    try:
+        needed = options_by_need(of_events, FileOptions(events=given)).events
+    except HarnessError as error:
+        raise InputError(error.message, loaded.where("metrics")) from error
+    if needed != given:
+        raise InputError(
+            "the metrics score sets of events; expected events: sets in the data set "
+            "and in each model of predictions",
+            loaded.where("dataset"),
+            parameter="events",
+        )
 
 
 def check_sources(loaded: LoadedSpec, plan: Plan) -> None:

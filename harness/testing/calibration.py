@@ -196,9 +196,10 @@ def _verify_metric(spec: MetricSpec, *, with_populations: bool) -> None:
             f"metric '{spec.name}' judges token scores, not captions: "
             "it is not calibrated"
         )
-    if not with_populations and "images" in spec.needs:
+    lacking = sorted({"images", "events"} & spec.needs)
+    if not with_populations and lacking:
         raise HarnessError(
-            f"metric '{spec.name}' needs images: "
+            f"metric '{spec.name}' needs {lacking[0]}: "
             "it is calibrated on populations that have them"
         )
 

@@ -10,7 +10,7 @@ from harness.testing.metric_subject import MetricSubject, TokenScoreSubject
 from harness.testing.results import Checks, NotApplicable, ensure
 
 SPEC_CHECKS = Checks("metrics")
-NEEDS = frozenset({"references", "images", "embeddings", "logprobs", "java"})
+NEEDS = frozenset({"references", "images", "embeddings", "logprobs", "java", "events"})
 """Needs that a metric can declare."""
 
 

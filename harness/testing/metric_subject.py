@@ -98,9 +98,10 @@ class MetricSubject(BaseSubject[Numbers]):
         spec = self.component.spec
         if self.captions is not None:
             return list(self.captions)
-        if "images" in spec.needs:
+        lacking = sorted({"images", "events"} & spec.needs)
+        if lacking:
             raise NotApplicable(
-                "needs images: give caption sets that have them (sets=...)"
+                f"needs {lacking[0]}: give caption sets that have them (sets=...)"
             )
 
         n = max(3, spec.min_candidates)

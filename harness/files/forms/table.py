@@ -29,6 +29,7 @@ from harness.files.forms.pipelines import PIPELINE
 from harness.files.forms.promptfoo import PROMPTFOO
 from harness.files.forms.sample import Sample
 from harness.files.forms.subtitles import SRT, WEBVTT
+from harness.files.forms.timeline_tags import VITT
 from harness.files.inspect_logs import is_inspect_log
 from harness.files.records import kind
 from harness.files.streams import readable
@@ -52,6 +53,7 @@ FORM_TABLE: Sequence[FormKind] = (
     PANDAS,
     BY_LANGUAGE,
     ACTIVITYNET,
+    VITT,
     SRT,
     WEBVTT,
     generic_tables.VIDEO_LINES,

@@ -18,7 +18,7 @@ import numpy as np
 
 from caption_kernels import MeteorTexts, TextIndex
 from caption_kernels.batches import meteor as kernels
-from caption_kernels.batches.meteor import Aligned, Pair, scores_of
+from caption_kernels.batches.meteor import Aligned, Groups, Pair, scores_of
 from caption_kernels.batches.meteor import corpus_score as corpus_score
 from harness.errors import InputError
 from harness_metrics.meteor.installed import lexicon
@@ -49,6 +49,13 @@ class PreparedTexts:
         return align_pairs(
             self._texts, text_ids, pairs, with_statistics=with_statistics
         )
+
+    def align_groups(self, groups: Groups) -> Aligned:
+        """Align pairs of texts of groups; see
+        :func:`caption_kernels.batches.meteor.align`.
+        """
+        with _input_errors():
+            return kernels.align(self._texts, groups)
 
     def same_words(self, ids: np.ndarray) -> np.ndarray:
         """Return numbers of the same shape as ``ids``, (B, N), int64, that are equal

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from caption_kernels.batches import ngram
-from caption_kernels.batches.meteor import N_STATISTICS, Aligned, scores_of, summable
+from caption_kernels.batches.meteor import (
+    N_STATISTICS,
+    Aligned,
+    Groups,
+    scores_of,
+    summable,
+)
 from harness.contracts import Batch, Cost, Features, MetricSpec, SumMetric
 from harness.errors import UnknownName, did_you_mean
 from harness_metrics.meteor.engine import PreparedTexts
@@ -125,6 +131,24 @@ class Alignments:
     def _texts(self) -> PreparedTexts | JavaTexts:
         new_table = _new_java_texts if self._engine == "java" else PreparedTexts
         return self._features.memo(self._key("texts"), new_table)
+
+
+def align_groups(features: Features, groups: Groups, tokenizer: str = "ptb") -> Aligned:
+    """Align pairs of groups of interned texts, which are tokenised and prepared once
+    per run.
+
+    Parameters
+    ----------
+    features : Features
+    groups : Groups
+        Its ``texts`` are text ids of ``features``.
+    tokenizer : str
+    """
+    table = features.memo(("meteor", "texts", tokenizer, "python"), PreparedTexts)
+    texts = text_rows_of(features, tokenizer)
+    distinct, inverse = np.unique(groups.texts, return_inverse=True)
+    rows = table.add_rows(texts.index, texts.rows(features, distinct))
+    return table.align_groups(groups._replace(texts=rows[inverse]))
 
 
 def _new_java_texts() -> JavaTexts:

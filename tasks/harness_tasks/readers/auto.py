@@ -57,8 +57,9 @@ class AutoReader:
         Accept empty references.
     split : str or list of str, optional
         Splits of a file whose records have one; all by default.
-    events : {"paragraph", "separate"}, optional
-        Treatment of texts with times, as for the reader ``jsonl``.
+    events : {"paragraph", "separate", "sets"}, optional
+        Treatment of texts with times, as for the reader ``jsonl``. Sets of events of
+        several files are annotators, who need not have described the same videos.
     meta : list of str, optional
         Fields of the images of COCO annotations that go to ``Example.meta``; those of
         other forms do so by themselves.
@@ -104,6 +105,7 @@ class AutoReader:
         self.formats: list[str] = []
         self.readers: dict[str, Reader] = {}
         self.limit_references = limit_references
+        self.partial = events == "sets"
 
         params = {
             "limit_references": limit_references if len(paths) == 1 else None,
@@ -189,7 +191,9 @@ class AutoReader:
         if len(self.readers) == 1:
             yield from self.reader
         else:
-            yield from join_readers(self.readers, self.limit_references)
+            yield from join_readers(
+                self.readers, self.limit_references, partial=self.partial
+            )
 
 
 def _format(path: Path, columns: Mapping[str, Any]) -> Format:

@@ -12,7 +12,10 @@ from harness.files.captions import quote_list
 
 
 def join_readers(
-    readers: Mapping[str, Reader], limit_references: int | None
+    readers: Mapping[str, Reader],
+    limit_references: int | None,
+    *,
+    partial: bool = False,
 ) -> Iterator[Example]:
     """Yield the examples of the first reader with the references of all of them,
     in the order of the readers.
@@ -25,6 +28,8 @@ def join_readers(
         Name of a file -> its reader; at least one.
     limit_references : int or None
         Number of references per example, the first ones of each; None: all.
+    partial : bool
+        Files may lack examples of others; those that the first one lacks follow.
 
     Raises
     ------
@@ -32,16 +37,17 @@ def join_readers(
         A file lacks ids of the first one, or has further ones.
     """
     (first, reader), *others = readers.items()
-    groups = [[example] for example in reader]
-    ids = [group[0].id for group in groups]
+    groups = {example.id: [example] for example in reader}
+    ids = list(groups)
 
     for name, other_reader in others:
         examples = {example.id: example for example in other_reader}
-        _check_ids(ids, list(examples), first, name)
-        for group in groups:
-            group.append(examples[group[0].id])
+        if not partial:
+            _check_ids(ids, list(examples), first, name)
+        for key, example in examples.items():
+            groups.setdefault(key, []).append(example)
 
-    for group in groups:
+    for group in groups.values():
         example = _join(group, limit_references)
         if not example.references:
             raise InputError(

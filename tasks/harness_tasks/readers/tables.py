@@ -71,9 +71,10 @@ class TableReader(CaptionFile):
         Accept empty references.
     skip_without_references : bool, default False
         Skip records without references, which are errors by default.
-    events : {"paragraph", "separate"}, optional
+    events : {"paragraph", "separate", "sets"}, optional
         Treatment of texts with times: those of a record are joined to one text, or each
-        is an item ``ID#1``; by default an error.
+        is an item ``ID#1``, or they are a set of events for metrics of events; by
+        default an error.
     absent : bool, default False
         A blank text is no reference, and an example may have none: for files each of
         which has some references of all examples.
@@ -143,8 +144,11 @@ class TableReader(CaptionFile):
             absent=self.absent,
         )
 
-        if any(has_times(row.fields) for row in head):
-            rows = resolve_events(rows, columns.id, columns.captions[0], self.events)
+        is_set = self.events == "sets"
+        if is_set or any(has_times(row.fields) for row in head):
+            rows = resolve_events(
+                rows, columns.id, columns.captions[0], self.events, form=form.name
+            )
 
         counter = ReadingCounter()
         yield from counter.count(reader.examples(self._of_splits(rows, columns.split)))

@@ -103,6 +103,7 @@ WITH_THEIR_FAMILY = {
     "chair-s",
     "choice",
     "clip-recall",
+    "dense",
     "fact-f1",
     "fact-precision",
     "fact-recall",

@@ -1,0 +1,226 @@
+"""Metric ``dense``: captions of events by the protocols of the field, and by one that
+is recommended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from harness.contracts import (
+    Batch,
+    CorpusMetric,
+    Cost,
+    Features,
+    Metric,
+    MetricSpec,
+    Objects,
+    Parameterised,
+    State,
+    SumMetric,
+)
+from harness.contracts.parameters import Count, Share, check_arguments
+from harness.errors import UnknownName
+from harness_metrics.dense.activitynet import RULES, ActivityNetProtocol
+from harness_metrics.dense.grounding import GroundingProtocol
+from harness_metrics.dense.matched import MatchedProtocol
+from harness_metrics.dense.objects import ObjectBenchmarkProtocol, ObjectProtocol
+from harness_metrics.dense.options import Annotators, Measure, Options
+from harness_metrics.dense.pair_scores import caption_metric, pair_scorer
+from harness_metrics.dense.paragraph import ParagraphProtocol
+from harness_metrics.dense.protocol import FittedProtocol, VideoProtocol
+from harness_metrics.dense.regions import RegionProtocol
+from harness_metrics.dense.soda import SodaProtocol
+from harness_metrics.dense.videos import read_videos
+
+WORDS_OF_EVENT = 12.0
+"""Words of an event with its place, for estimates of cost."""
+RECOMMENDED = "matched"
+"""Protocol without a parameter."""
+PROTOCOLS: Mapping[str, Callable[[Options], VideoProtocol | RegionProtocol]] = {
+    RECOMMENDED: MatchedProtocol,
+    **dict.fromkeys(RULES, ActivityNetProtocol),
+    **{f"soda-{variant}": SodaProtocol for variant in "abcd"},
+    "paragraph": ParagraphProtocol,
+    "grounding": GroundingProtocol,
+    "vote2cap": ObjectProtocol,
+    "scan2cap": ObjectProtocol,
+    "scan2cap-benchmark": ObjectBenchmarkProtocol,
+    "densecap": RegionProtocol,
+}
+"""Protocols by name."""
+
+
+class Dense(Parameterised):
+    """Captions of events, each with its time or box, by a protocol; higher is better.
+
+    Parameters
+    ----------
+    protocol : str
+        ``matched`` (recommended), or one of the field: ``activitynet-2017``, ``-2018``,
+        ``-2019``, ``vidchapters``, ``vid2seq``, ``soccernet``, ``soda-a`` to
+        ``soda-d``, ``paragraph``, ``grounding``, ``vote2cap``, ``scan2cap``,
+        ``scan2cap-benchmark``, ``densecap``; docs/dense.md has their rules.
+    text : str, mapping or Metric
+        Caption metric, METEOR by default; of ``densecap`` that of single captions.
+    measure : {"score", "precision", "recall", "f1"}
+        The score of the captions, or localisation; of SODA and ``matched`` the parts
+        of the score, whose ``score`` is F1.
+    tious : list of float, optional
+        Thresholds of the overlap in place of those of the protocol.
+    seconds : list of float, optional
+        Localisation by the distance of the starts, below so many seconds.
+    max_proposals : int, optional
+        The first predictions of a video that count.
+    annotators : {"merged", "best", "mean"}, optional
+        Treatment of several annotators by SODA and ``matched``.
+    overlap : str, optional
+        Registered overlap of ``matched`` in place of that of the places: ``tiou``,
+        ``iou``, ``iou3d``, ``iou3d-hull``, or one of a plug-in.
+
+    Raises
+    ------
+    HarnessError
+        For an unknown protocol, a parameter that the protocol has not, and a caption
+        metric that it cannot use.
+    """
+
+    spec: MetricSpec
+
+    def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
+        """Return an instance of the class whose number has the protocol's form."""
+        protocol = parameters.get("protocol", RECOMMENDED)
+        kind: Any = cls
+        if cls is Dense:
+            factory = PROTOCOLS.get(protocol)
+            kind = DenseScore
+            if factory is RegionProtocol:
+                kind = DenseAveragePrecision
+            elif isinstance(factory, type) and issubclass(factory, FittedProtocol):
+                kind = FittedDenseScore
+        return object.__new__(kind)
+
+    @check_arguments
+    def __init__(
+        self,
+        *,
+        protocol: str = RECOMMENDED,
+        text: str | Mapping[str, Any] | Metric = "meteor",
+        measure: Measure = "score",
+        tious: Sequence[Share] | None = None,
+        seconds: Sequence[float] | None = None,
+        max_proposals: Count | None = None,
+        annotators: Annotators | None = None,
+        overlap: str | None = None,
+    ) -> None:
+        if protocol not in PROTOCOLS:
+            raise UnknownName.of_name(
+                "dense: unknown protocol",
+                protocol,
+                list(PROTOCOLS),
+                "expected",
+                parameter="protocol",
+            )
+        inner = caption_metric(text)
+        options = Options(
+            protocol,
+            inner,
+            pair_scorer(inner),
+            measure,
+            tuple(tious) if tious else None,
+            tuple(seconds) if seconds else None,
+            max_proposals,
+            annotators,
+            overlap,
+        )
+        if protocol != RECOMMENDED:
+            options.refuse("overlap")
+        self.options = options
+        self.protocol: Any = PROTOCOLS[protocol](options)
+        what = inner.spec.name if measure == "score" else measure
+        is_precision = isinstance(self.protocol, RegionProtocol)
+        is_fitted = isinstance(self.protocol, FittedProtocol)
+        self.spec = MetricSpec(
+            f"dense({protocol},{what})",
+            higher_is_better=True,
+            level="corpus" if is_precision else "item",
+            needs=frozenset({"references", "events"}) | inner.spec.needs,
+            bounds=self.protocol.bounds,
+            held_fixed=inner.spec.held_fixed if is_fitted else "",
+            depends_on=frozenset({"references", *self.protocol.depends_on}),
+            untestable="scores sets of events, which no permutation of texts tests",
+        )
+
+    def signature(self) -> str:
+        """Return the protocol, the text metric and the parameters that were given."""
+        options = self.options
+        parts = ["dense", options.protocol, f"text:{options.text.signature}"]
+        for name in (
+            "measure",
+            "tious",
+            "seconds",
+            "max_proposals",
+            "annotators",
+            "overlap",
+        ):
+            value = getattr(options, name)
+            if value is not None and value != "score":
+                parts.append(f"{name}:{value}")
+        return "|".join(parts)
+
+    def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+        """Return the cost of all pairs of events of n candidates and m references,
+        whose texts hold so many words.
+        """
+        events = tokens / WORDS_OF_EVENT
+        pairs = n * m * events**2
+        return Cost(
+            seconds=2e-6 * tokens * (n + m) + 1e-5 * pairs,
+            bytes=300.0 * (n + m) * tokens + 500.0 * pairs,
+            advice="fewer events, or max_proposals",
+        )
+
+
+class DenseScore(Dense, SumMetric):
+    """A protocol whose number is a function of sums over examples."""
+
+    def addends(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return what the protocol sums over videos, shape (B, k)."""
+        rows = [
+            self.protocol.addends(videos, features, state)
+            for videos in read_videos(batch, features, self.protocol.rules)
+        ]
+        return np.mean(rows, axis=0)
+
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return the numbers (...) of sums (..., k)."""
+        return self.protocol.of_sums(sums)
+
+
+class FittedDenseScore(DenseScore):
+    """A protocol with corpus state, such as the document frequencies of CIDEr."""
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> State:
+        """Return the corpus state of the text metric."""
+        return self.protocol.fit(references, features)
+
+    def merge(self, first: State, second: State) -> State:
+        """Return the corpus state of two shards together."""
+        return self.protocol.merge(first, second)
+
+
+class DenseAveragePrecision(Dense, CorpusMetric):
+    """A protocol whose number sorts the predictions of all examples."""
+
+    def collect(
+        self, batch: Batch, features: Features, state: State
+    ) -> Sequence[object]:
+        """Return the predictions of each image, of the first set of each."""
+        first, *_ = read_videos(batch, features, self.protocol.rules)
+        return self.protocol.collect(first, features)
+
+    def number(self, objects: Objects) -> float:
+        """Return the mean average precision."""
+        return self.protocol.number(objects)

@@ -1,0 +1,332 @@
+"""Protocols of ``dense`` against the numbers of the field's evaluators, per video too.
+
+The values lie in ``golden/dense`` of the shared folder; its README has their origin.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import harness
+from harness.contracts import Event, EventSet
+
+pytestmark = [
+    pytest.mark.large_sets("../golden/dense/densevid_results.json"),
+    pytest.mark.slow,
+]
+PROTOCOLS = {
+    "2017_5759c13": "activitynet-2017",
+    "2018_deba7d7": "activitynet-2018",
+    "2019_9d4045a": "activitynet-2019",
+    "luoweizhou_without_spice": "activitynet-2019",
+    "pdvc_evaluate2018": "activitynet-2018",
+    "pdvc_evaluate2021": "activitynet-2019",
+    "vidchapters_dvc_eval": "vidchapters",
+}
+TEXTS = {
+    "METEOR": "meteor",
+    "CIDEr": "cider",
+    "Bleu_1": "bleu1",
+    "Bleu_2": "bleu2",
+    "Bleu_3": "bleu3",
+    "Bleu_4": "bleu4",
+    "ROUGE_L": "rouge",
+    "Rouge-L": "rouge",
+}
+TIOUS = (0.3, 0.5, 0.7, 0.9)
+SECONDS = (1.0, 3.0, 5.0, 10.0, 30.0, 60.0)
+RUNS = [
+    *(f"2017_5759c13/{name}" for name in ("complete", "main")),
+    *(
+        f"2018_deba7d7/{name}"
+        for name in ("complete", "emptylists", "main", "main_max_proposals_3")
+    ),
+    "2019_9d4045a/main",
+    "luoweizhou_without_spice/main",
+    "pdvc_evaluate2018/main",
+    "pdvc_evaluate2018/main_val_1_only",
+    "pdvc_evaluate2021/main",
+    *(
+        f"vidchapters_dvc_eval/{name}"
+        for name in ("complete", "emptylists", "main", "main_val_1_only")
+    ),
+]
+
+
+@pytest.fixture
+def folder(shared):
+    """The folder of the values."""
+    return shared / "golden" / "dense"
+
+
+def load(path):
+    content = path.read_bytes()
+    return json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
+
+
+def results_of(folder, prediction, references, params):
+    """Return the result of ``dense`` for files, and its ids."""
+    files = [str(folder / f"{name}.json.gz") for name in references]
+    return harness.score(
+        [str(folder / f"pred_{prediction}.json.gz")],
+        files,
+        [{"dense": params}],
+        bootstrap=0,
+        labels=["system"],
+    )
+
+
+def scores_by_video(scored):
+    """Return the scores of a run of one system and metric by id."""
+    (system,) = scored.run.samples.systems
+    (record,) = scored.run.records
+    values = system.scores(record.metric)
+    return dict(zip(system.examples, values))
+
+
+def values_by_video(expected, name, place):
+    """Return the evaluator's values of each video at a threshold, empty without."""
+    if place >= 4:
+        return {}
+    if name in ("Precision", "Recall"):
+        pairs = expected.get("detection", {}).get(f"{TIOUS[place]}", {})
+        column = ("Precision", "Recall").index(name)
+        return {video: pair[column] for video, pair in pairs.items()}
+    return expected.get("per_video", {}).get(name, {}).get(f"{TIOUS[place]}", {})
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_densevid_eval(folder, run):
+    variant, prediction = run.split("/")
+    expected = load(folder / "densevid_results.json")[run]
+    references = ["val_1", "val_2"]
+    params = {"protocol": PROTOCOLS[variant]}
+    if prediction.endswith("_val_1_only"):
+        references = references[:1]
+        prediction = prediction.removesuffix("_val_1_only")
+    if prediction.endswith("_max_proposals_3"):
+        params["max_proposals"] = 3
+        prediction = prediction.removesuffix("_max_proposals_3")
+
+    for name, values in expected["scores"].items():
+        for place, value in enumerate(values):
+            choice = {"tious": [TIOUS[place]]} if place < 4 else {}
+            if place >= 4:
+                choice = {"seconds": [SECONDS[place - 4]]}
+            if name in TEXTS:
+                choice["text"] = TEXTS[name]
+            else:
+                choice["measure"] = name.lower()
+            scored = results_of(folder, prediction, references, {**params, **choice})
+            (record,) = scored.run.records
+            assert record.value == pytest.approx(value, abs=1e-9), (name, place)
+
+            of_threshold = values_by_video(expected, name, place)
+            if of_threshold:
+                scores = scores_by_video(scored)
+                for video, score in of_threshold.items():
+                    assert scores[video] == pytest.approx(score, abs=1e-9), video
+
+
+def test_the_special_videos_are_scored_as_the_evaluator_does(folder):
+    """Each special video alone: thresholds, zero length, empty and odd captions."""
+    special = load(folder / "special_videos.json")
+    expected = load(folder / "densevid_results.json")["2018_deba7d7/main"]
+    for name, text in TEXTS.items():
+        if name not in expected["per_video"]:
+            continue
+        for tiou in TIOUS:
+            params = {"protocol": "activitynet-2018", "tious": [tiou], "text": text}
+            scores = scores_by_video(
+                results_of(folder, "main", ["val_1", "val_2"], params)
+            )
+            for video in special:
+                value = expected["per_video"][name][f"{tiou}"].get(video, 0.0)
+                assert scores[video] == pytest.approx(value, abs=1e-9), (video, name)
+
+
+def test_the_command_prints_the_number_without_further_options(folder):
+    command = [sys.executable, "-m", "harness", "score", "pred_main.json.gz"]
+    for name in ("val_1", "val_2"):
+        command += ["--references", f"{name}.json.gz"]
+    command += ["-m", "dense:protocol=activitynet-2018,text=meteor"]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert " 0.1199 " in done.stdout
+    assert "2 examples have no predictions: 'v_dense005', 'v_dense008'" in done.stderr
+
+
+@pytest.mark.parametrize("references", ["both", "val1"])
+def test_paragraphs(folder, references):
+    expected = load(folder / "paragraph_results.json")[references]
+    files = ["val_1", "val_2"] if references == "both" else ["val_1"]
+    for name, value in expected.items():
+        params = {"protocol": "paragraph", "text": TEXTS[name]}
+        (record,) = results_of(folder, "main", files, params).run.records
+        assert record.value == pytest.approx(value, abs=1e-9), name
+
+
+def test_soda_by_overlap_alone_agrees_and_the_others_print_their_difference(folder):
+    """The rule of the paper has one reading for SODA_d; its program was not read."""
+    runs = load(folder / "soda_results.json")["runs"]
+    for run, expected in runs.items():
+        references, variant, metric = run.split("/")
+        if metric != "Meteor":
+            continue
+        files = {"val1": ["val_1"], "val2": ["val_2"]}.get(
+            references, ["val_1", "val_2"]
+        )
+        params = {"protocol": f"soda-{variant}"}
+        if references == "merged":
+            params["annotators"] = "merged"
+        (record,) = results_of(folder, "main", files, params).run.records
+        difference = record.value - expected["precision_recall_f1"][2]
+        print(f"{run}: {record.value:.6f}, difference {difference:+.6f}")
+        if variant == "d" and references != "multi":
+            assert abs(difference) < 1e-8
+
+
+def corners(box):
+    return tuple(float(value) for corner in box for value in corner)
+
+
+@pytest.fixture
+def scenes(folder):
+    """References by scene, and a function that gives the predictions."""
+    order: dict[str, list[str]] = {}
+    for item in load(folder / "objects3d_gt.json.gz"):
+        order.setdefault(item["scene_id"], []).append(item["object_id"])
+    events: dict[str, list[Event]] = {}
+    for item in load(folder / "objects3d_references.json.gz"):
+        event = Event(
+            " ".join(item["token"]), corners(item["bbox"]), label=item["object_id"]
+        )
+        events.setdefault(item["scene_id"], []).append(event)
+    references = {
+        scene: [
+            EventSet(
+                tuple(sorted(own, key=lambda e: order[scene].index(e.label)))
+            ).to_text()
+        ]
+        for scene, own in events.items()
+    }
+
+    def predictions(suppressed):
+        found = load(folder / "objects3d_predictions.json.gz")
+        return {
+            scene: [
+                EventSet(
+                    tuple(
+                        Event(
+                            item["caption"],
+                            corners(item["box"]),
+                            None if suppressed else item["conf"],
+                            str(item["cls"]),
+                        )
+                        for item in own
+                    )
+                ).to_text()
+            ]
+            for scene, own in found.items()
+        }
+
+    return references, predictions
+
+
+def scene_number(scenes, suppressed, **params):
+    references, predictions = scenes
+    (result,) = harness.score(
+        predictions(suppressed), references, {"dense": params}, bootstrap=0
+    ).values()
+    return result.value
+
+
+@pytest.mark.parametrize("tiou", [0.25, 0.5])
+@pytest.mark.parametrize("suppressed", [False, True])
+def test_vote2cap_and_scan2cap(folder, scenes, tiou, suppressed):
+    expected = load(folder / "objects3d_vote2cap_detr.json")
+    key = "no_nms_all_classes_differ" if suppressed else "nms"
+    names = {"BLEU-4": "bleu4", "CiDEr": "cider", "METEOR": "meteor", "Rouge": "rouge"}
+    for name, text in names.items():
+        value = scene_number(
+            scenes, suppressed, protocol="vote2cap", text=text, tious=[tiou]
+        )
+        golden = expected[f"{key}@{tiou}"]["metrics"][f"{name}@{tiou}"]
+        assert value == pytest.approx(golden, abs=1e-6)
+
+    key = "no_nms" if suppressed else "nms"
+    golden = load(folder / "objects3d_scan2cap_eval_helper.json")[f"{key}@{tiou}"]
+    values = {"cider": golden["CIDEr"], "meteor": golden["METEOR"]}
+    values["rouge"] = golden["ROUGE-L"]
+    values |= {f"bleu{k + 1}": value for k, value in enumerate(golden["BLEU-1..4"])}
+    for text, expected_value in values.items():
+        value = scene_number(
+            scenes, suppressed, protocol="scan2cap", text=text, tious=[tiou]
+        )
+        assert value == pytest.approx(expected_value, abs=1e-6), text
+
+
+def test_the_benchmark_of_scan2cap(folder, scenes):
+    expected = load(folder / "objects3d_scan2cap_benchmark.json")["captioning"]
+    for tiou, of_threshold in expected.items():
+        for name, golden in of_threshold.items():
+            values = {text: golden[text] for text in ("cider", "meteor", "rouge")}
+            values |= {f"bleu{k + 1}": value for k, value in enumerate(golden["bleu"])}
+            for text, expected_value in values.items():
+                value = scene_number(
+                    scenes,
+                    True,
+                    protocol="scan2cap-benchmark",
+                    text=text,
+                    tious=[float(tiou)],
+                    measure={"f1-score": "f1"}.get(name, name),
+                )
+                assert value == pytest.approx(expected_value, abs=1e-6), (tiou, name)
+
+
+def pixels(box):
+    x, y, width, height = box
+    return (
+        x - (width - 1) / 2,
+        y - (height - 1) / 2,
+        x + (width - 1) / 2,
+        y + (height - 1) / 2,
+    )
+
+
+def test_regions(folder):
+    images = load(folder / "regions.json.gz")
+    golden = load(folder / "regions_densecap.json")
+    texts = [
+        {
+            image["image_id"]: [
+                EventSet(
+                    tuple(
+                        Event(item["caption"], pixels(item["box"]), item.get("logprob"))
+                        for item in image[side]
+                    )
+                ).to_text()
+            ]
+            for image in images
+        }
+        for side in ("pred", "gt")
+    ]
+    for measure, name in (("score", "map"), ("precision", "detmap")):
+        params = {"protocol": "densecap", "measure": measure}
+        (result,) = harness.score(*texts, {"dense": params}, bootstrap=0).values()
+        assert result.value == pytest.approx(golden[name], abs=1e-6)
+    for tiou in (0.3, 0.5, 0.7):
+        params = {"protocol": "densecap", "tious": [tiou]}
+        (result,) = harness.score(*texts, {"dense": params}, bootstrap=0).values()
+        values = [
+            golden["ap_breakdown"][f"ov{tiou:g}_score{score:g}"]
+            for score in (0, 0.05, 0.1, 0.15, 0.2, 0.25)
+        ]
+        assert result.value == pytest.approx(np.mean(values), abs=1e-6)
