@@ -101,7 +101,7 @@ def apply_changes(
     return changed
 
 
-def run_entry(peer: str, copy: Path, inputs: Path, java: str) -> Outcome:
+def run_entry(peer: Peer, copy: Path, inputs: Path, java: str) -> Outcome:
     """Run a peer's entry in a process of its own, with the script ``java`` as the only
     Java on its path.
     """
@@ -112,8 +112,9 @@ def run_entry(peer: str, copy: Path, inputs: Path, java: str) -> Outcome:
         program.write_text(java.format(log=log, java=shutil.which("java")))
         program.chmod(0o755)
         # The copy comes first, so that the peer's own packages are imported.
-        search = [copy, ROOT, ROOT / "kernels", os.environ.get("PYTHONPATH", "")]
-        arguments = (peer, str(copy), str(inputs), str(results))
+        packages = copy / peer.packages
+        search = [packages, ROOT, ROOT / "kernels", os.environ.get("PYTHONPATH", "")]
+        arguments = (peer.name, str(copy), str(inputs), str(results))
         try:
             done = subprocess.run(
                 [sys.executable, "-m", "benchmarks.drop_in_peers", *arguments],
@@ -199,8 +200,8 @@ def compare_peer(peer: Peer, source: Path, images: int, seed: int) -> bool:
         )
         print(f"  {most} changed lines for an evaluation, of at most {MOST_LINES}")
 
-        before = run_entry(peer.name, copies[0], inputs, REAL_JAVA)
-        after = run_entry(peer.name, copies[1], inputs, NO_JAVA)
+        before = run_entry(peer, copies[0], inputs, REAL_JAVA)
+        after = run_entry(peer, copies[1], inputs, NO_JAVA)
         for outcome, lines in ((before, "the checkout's"), (after, "the changed")):
             if outcome.problem:
                 print(f"  with {lines} lines it fails: {outcome.problem}")

@@ -222,7 +222,6 @@ def run_vlmevalkit(copy: Path, captions: Captions) -> Numbers:
 
 def run_aac_metrics(copy: Path, captions: Captions) -> Numbers:
     """Run the command line of aac-metrics on a CSV file, all metrics but SPICE."""
-    sys.path.insert(0, str(copy / "src"))
     for name in ("msclap", "msclap.CLAPWrapper", "sentence_transformers"):
         stand_in(name, CLAP=Ignored, CLAPWrapper=Ignored, SentenceTransformer=Ignored)
     for jar in JARS:

@@ -50,6 +50,8 @@ class Peer:
     changes: Sequence[Change]
     below: str = "."
     """Folder of the copy into which the checkout goes."""
+    packages: str = "."
+    """Folder of the copy that holds the peer's packages."""
     several: bool = False
     """Each changed file is an evaluation of its own."""
 
@@ -99,7 +101,8 @@ PEERS = {
             "aac-metrics",
             "the command aac-metrics-eval",
             entries.run_aac_metrics,
-            [
+            packages="src",
+            changes=[
                 Change(
                     _AAC, **_imported("aac_metrics.functional.meteor", "aac_metrics")
                 ),
