@@ -19,8 +19,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.release.building import sha256, source_date, tracked_files
+from tools.release.building import sha256, source_date, tracked_files, version
 from tools.release.environments import create
+from tools.release.links import publish_readmes
 
 MACHINES = ("x86_64", "aarch64")
 GLIBC = "2.17"
@@ -74,6 +75,7 @@ def build_sdist(root: Path, output: Path) -> Path:
                 target = Path(folder, name)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(root / name, target)
+        publish_readmes(Path(folder), f"v{version(root)}")
         command = [
             sys.executable,
             "-m",
