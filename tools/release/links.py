@@ -1,4 +1,4 @@
-"""Links of the READMEs: relative in the repository, absolute on the page of an index."""
+"""Links of the READMEs: relative in the repository, absolute on an index."""
 
 from __future__ import annotations
 
