@@ -3,10 +3,11 @@
     python -m tools.release.check [--output dist] [--quick]
 
 In order: one version in all places, links of the documentation, READMEs as an index
-renders them, the distributions (built twice, ``twine check --strict``, the wheels tried
-on each interpreter that is there), licences and SBOM, the blanks of docs/paper.md. Each
-step prints one line; the last lines are the steps of docs/release.md that need an
-account. ``--quick`` leaves out building and trying. Exit status 1 when a step fails.
+renders them, licences, score.html and the report page, the distributions (built twice,
+``twine check --strict``, the wheels tried on each interpreter that is there) with their
+SBOM. Each step prints one line; the last lines are the blanks of docs/paper.md and the
+steps of docs/release.md that need an account. ``--quick`` builds and tries nothing.
+Exit status 1 when a step fails.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+from tools.release.artefacts import find_problems
 from tools.release.building import version
 from tools.release.links import READMES, make_absolute, relative_targets
 from tools.release.package import ROOT
@@ -134,11 +136,17 @@ def build_and_try(root: Path, output: Path) -> list[str]:
     return problems
 
 
+def check_artefacts(root: Path) -> list[str]:
+    """Return the committed pages whose sources changed since they were built."""
+    return find_problems(root, root / "docs" / "artefacts")
+
+
 CHECKS: dict[str, Callable[[Path], list[str]]] = {
     "one version in all places": check_version,
     "links": check_links,
     "READMEs as an index renders them": check_readmes,
     "licences of the distributions": check_licences,
+    "score.html and the report page": check_artefacts,
 }
 
 
