@@ -12,7 +12,7 @@ elif [ -n "${REF:-}" ]; then
   if [ "$address" = "$REF" ] || [[ "$address" != *://* ]]; then
     echo "ref is '$REF'; expected ADDRESS@TAG, such as https://github.com/OWNER/REPOSITORY@v0.1.0" >&2; exit 2
   fi
-  sources=("caption-kernels @ git+$REF#subdirectory=kernels" "caption-harness @ git+$REF")
+  sources=("git+$REF#subdirectory=kernels" "git+$REF")
 else
   root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
   sources=("$root/kernels" "$root")

@@ -144,8 +144,8 @@ def install(root, folder, **inputs):
         (
             {"REF": REF},
             [
-                f"caption-kernels @ git+{REF}#subdirectory=kernels",
-                f"caption-harness @ git+{REF}",
+                f"git+{REF}#subdirectory=kernels",
+                f"git+{REF}",
             ],
         ),
     ],
