@@ -39,7 +39,8 @@ none of METEOR's data.
 LARGEST_SOURCE = 300_000
 """Largest Python file in bytes; METEOR's data would be longer."""
 PROBE = """
-import caption_kernels, sys
+import caption_kernels, contextlib, io, json, pathlib
+from caption_kernels.__main__ import main
 from caption_kernels.coco import Bleu, Cider, PTBTokenizer, Rouge
 texts = {1: [{"caption": "A dog runs, fast!"}], 2: [{"caption": "the cat's mat"}]}
 refs = {
@@ -47,8 +48,20 @@ refs = {
     2: [{"caption": "A cat on a mat"}],
 }
 res, gts = PTBTokenizer().tokenize(texts), PTBTokenizer().tokenize(refs)
-values = [scorer.compute_score(gts, res)[0] for scorer in (Bleu(4), Rouge(), Cider())]
-print(caption_kernels.engine, caption_kernels.build_hash, res[1], *values)
+scorers = (Bleu(4), Rouge(), Cider())
+with contextlib.redirect_stdout(io.StringIO()):  # BLEU prints its counts
+    values = [scorer.compute_score(gts, res)[0] for scorer in scorers]
+
+rows = lambda side: [
+    {"image_id": image, **row} for image, items in side.items() for row in items
+]
+pathlib.Path("results.json").write_text(json.dumps(rows(texts)))
+pathlib.Path("annotations.json").write_text(json.dumps({"annotations": rows(refs)}))
+table = io.StringIO()
+with contextlib.redirect_stdout(table):
+    code = main(["score", "results.json", "annotations.json"])
+lines = [code, *table.getvalue().split()]
+print(caption_kernels.engine, caption_kernels.build_hash, res[1], *values, *lines)
 """
 
 
