@@ -7,7 +7,7 @@ KERNELS := $(VENV)/.kernels
 KERNEL_FILES := kernels/editable/CMakeLists.txt $(shell find kernels -path kernels/build -prune -o -path kernels/editable -prune -o \
   -path kernels/js -prune -o -path kernels/caption_kernels/browser -prune -o -path kernels/wasm -prune -o -type f -not -name '*.so' -not -path '*/__pycache__/*' -print)
 
-.PHONY: help demo figures picture gallery test pytest doctests test-slow test-bits docs package sbom fuzz soak benchmarks-smoke mutants kernel-mutants sanitize stub lint setup browser vendor wasm clean
+.PHONY: help demo figures picture gallery test pytest doctests test-slow test-bits docs package release-check sbom fuzz soak benchmarks-smoke mutants kernel-mutants sanitize stub lint setup browser vendor wasm artefacts clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -31,8 +31,10 @@ help:
 	@echo "  make kernel-mutants  test the tests of the C++ kernels with 200 changes"
 	@echo "  make sanitize        run the C++ kernels under the sanitizers"
 	@echo "  make package         build, check, install and exercise the distributions"
+	@echo "  make release-check   all that a release needs and no account, and what is left for a person (QUICK=1: no builds)"
 	@echo "  make sbom            list the dependencies with versions and licences"
 	@echo "  make wasm            build the kernels for browsers (kernels/js) and the page that scores (out/score.html)"
+	@echo "  make artefacts       build score.html and a report page into docs/artefacts, with checksums"
 	@echo "  make figures, picture, gallery   draw the figures of the docs, the README's picture, pages of real captions (chromium)"
 	@echo "  make stub, vendor    write the stub of the extension, bundle the libraries of the report page"
 
@@ -133,6 +135,11 @@ package: $(SETUP)
 	@$(BIN)/python -c "import auditwheel, ziglang" 2>/dev/null || $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[wheels]"
 	@$(BIN)/python -m tools.release.package $(if $(ONLY),--only $(ONLY))
 
+# All that a release needs and no account: it prints what is left for a person (docs/release.md).
+release-check: $(SETUP)
+	@$(BIN)/python -c "import auditwheel, ziglang, comrak" 2>/dev/null || $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[wheels]"
+	@$(BIN)/python -m tools.release.check $(if $(QUICK),--quick)
+
 sbom: $(SETUP)
 	@$(BIN)/python -m tools.release.sbom
 
@@ -148,6 +155,10 @@ $(WASM): $(shell find kernels/core kernels/include kernels/wasm -type f)
 	@$(ZIG)/bin/python -m pip install --quiet --disable-pip-version-check ziglang==0.17.1
 	@ZIG_PYTHON=$(CURDIR)/$(ZIG)/bin/python kernels/wasm/build.sh
 	@echo "$@: $$(wc -c < $@) bytes, $$(gzip -9c $@ | wc -c) compressed"
+
+# The pages that a release has, which the repository holds with their checksums: docs/artefacts.
+artefacts: $(SETUP) wasm
+	@$(BIN)/python -m tools.release.artefacts
 
 clean:
 	rm -rf build $(WASM) kernels/caption_kernels/browser kernels/build kernels/caption_kernels/*.so dist site gallery *.egg-info */*.egg-info kernels/reference/*.egg-info .pytest_cache .ruff_cache

@@ -71,6 +71,7 @@ BENCHMARKS = {
     "dense": Smoke("--videos 20"),
     "dense_protocols": Smoke("--videos 8"),
     "difference_power": Smoke("--pilots 1 --runs 4", (DATA,), rows=400),
+    "drop_in": Smoke(left_out="needs a checkout of a peer"),
     "endurance": Smoke(left_out="needs minutes of kills and restarts"),
     "estimate": Smoke("--repetitions 4 --metrics rouge", (DATA,), rows=4000),
     "hostile": Smoke(rows=1),

@@ -85,40 +85,50 @@ VERBS = {
     "train": ("harness.cli.train", "train a model that the harness defines"),
 }
 GROUPS = {
-    "every day": (
-        "run",
+    "score and compare": (
         "score",
-        "report",
         "compare",
+        "report",
         "describe",
+        "gate",
+        "same",
+        "power",
+        "estimate",
+        "label-plan",
+    ),
+    "run": (
+        "run",
         "validate",
         "list",
         "show",
+        "rescore",
+        "merge",
+        "export",
+        "push",
+        "warm",
     ),
-    "decide": ("gate", "same", "power", "estimate", "label-plan", "correlate", "arena"),
 }
-"""Heading in the help -> verbs below it; the others build: they add to runs, move them,
-and make plugins and models.
-"""
+"""Heading in the help -> verbs below it; the others are for plugins and studies."""
+OTHERS = "for plugins and studies"
 
 
 def _help(verbs: dict[str, str]) -> str:
     width = max(map(len, verbs))
     grouped = {name for names in GROUPS.values() for name in names}
-    groups = {**GROUPS, "build": tuple(name for name in verbs if name not in grouped)}
+    groups = {**GROUPS, OTHERS: tuple(name for name in verbs if name not in grouped)}
     sections: list[str] = []
     for title, names in groups.items():
         present = [name for name in names if name in verbs]
         lines = [f"  {name:<{width}}  {verbs[name]}" for name in present]
         sections.append("\n".join([f"{title}:", *lines]))
     return (
+        "You have two files: harness score A.json --references R.json (a second "
+        "system: A.json B.json); none: harness run coco\n\n"
         "usage: harness [--version] [--debug] [--no-local-plugins] VERB ...\n\n"
         "Evaluate captions and other conditional text: metrics with intervals, "
         "paired tests, and pages of results.\n\n"
         + "\n\n".join(sections)
-        + "\n\n'harness VERB --help' lists the options of a verb. Start with: "
-        "harness score A.json B.json --references R.json,\n"
-        "or without files of your own: harness run coco"
+        + "\n\n'harness VERB --help' lists the options of a verb."
     )
 
 

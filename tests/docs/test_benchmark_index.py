@@ -20,6 +20,8 @@ PARTS = {
     "crnrr_tables",
     "decide_data",
     "decide_sequences",
+    "drop_in_entries",
+    "drop_in_peers",
     "hostile_checkpoints",
     "hostile_pages",
     "hostile_registries",

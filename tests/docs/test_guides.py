@@ -12,8 +12,22 @@ import sysconfig
 
 import pytest
 
+from tools.documentation.site import SECTIONS
+from tools.documentation.site import TASKS as STEPS
+
+MOST_WORDS = 12_000
+"""Words of the tutorial and of all how-to pages."""
+TASKS = (
+    "compare-two-captioners",
+    "gate-a-pull-request",
+    "score-sets-of-captions",
+    "bring-your-own-metric",
+)
+PRINTING = ("tutorial", *(f"how-to/{name}" for name in TASKS))
+"""Pages that show what their commands print."""
 PAGES = (
     "quickstart",
+    *PRINTING,
     *(
         f"coming-from/{name}"
         for name in (
@@ -23,6 +37,11 @@ PAGES = (
             "sacrebleu",
             "lm-eval",
             "inspect",
+            "lmms-eval",
+            "vlmevalkit",
+            "aac-metrics",
+            "capevalkit",
+            "bert-score",
         )
     ),
 )
@@ -43,9 +62,11 @@ def test_the_commands_of_a_page_run(root, tmp_path, page):
     environment = {
         **os.environ,
         "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
-        "COLUMNS": "120",
+        "COLUMNS": "88" if page in PRINTING else "120",
     }
     environment.pop("HARNESS_DATA", None)
+    (tmp_path / "examples").symlink_to(root / "examples")
+    printed: list[str] = []
 
     for language, title, content in blocks:
         if title:
@@ -68,6 +89,10 @@ def test_the_commands_of_a_page_run(root, tmp_path, page):
                 f"{content}\n{result.stdout}\n{result.stderr}"
             )
             assert "Traceback" not in result.stderr
+            printed = [line.rstrip() for line in result.stdout.splitlines()]
+        elif language == "text":
+            shown = [line for line in content.splitlines() if line]
+            assert shown == [line for line in printed if line]
 
 
 def test_every_guide_is_tested(root):
@@ -75,4 +100,24 @@ def test_every_guide_is_tested(root):
         f"coming-from/{file.stem}"
         for file in (root / "docs" / "coming-from").glob("*.md")
     } - {"coming-from/README"}
-    assert pages | {"quickstart"} == set(PAGES)
+    assert pages | {"quickstart", *PRINTING} == set(PAGES)
+    how_to = {file.stem for file in (root / "docs" / "how-to").glob("*.md")}
+    assert how_to == set(TASKS)
+
+
+def test_pages_that_are_followed_are_short_and_say_for_whom(root):
+    pages = [
+        page
+        for tab in STEPS
+        for name in SECTIONS[tab]
+        for page in (
+            [root / "docs" / name]
+            if name.endswith(".md")
+            else (root / "docs" / name).glob("*.md")
+        )
+    ]
+    texts = {str(page): page.read_text(encoding="utf-8") for page in pages}
+    for name, text in texts.items():
+        first = text.splitlines()[2]
+        assert first.startswith("For whoever "), name
+    assert sum(len(text.split()) for text in texts.values()) <= MOST_WORDS

@@ -106,38 +106,90 @@ def test_a_baseline_is_scored_again_without_the_files_that_made_it(runs, root):
     )
 
 
-@pytest.mark.parametrize(
-    "package", ["", "./one ./two", "caption-harness@git+https://example.org/x"]
-)
-def test_the_action_installs_what_is_there(root, tmp_path, package):
+REF = "https://github.com/OWNER/REPOSITORY@v0.1.0"
+
+
+def install(root, folder, **inputs):
+    """Run the action's installation with a ``python`` that prints its arguments, one a
+    line; return the finished process.
+    """
     action = yaml.safe_load((root / "examples" / "gate" / "action.yml").read_text())
     (step,) = (
-        step for step in action["runs"]["steps"] if "pip install" in step.get("run", "")
+        step for step in action["runs"]["steps"] if "install.sh" in step.get("run", "")
     )
-
-    (tmp_path / "python").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
-    (tmp_path / "python").chmod(0o755)
+    assert {
+        key: text.removeprefix("${{ inputs.").removesuffix(" }}")
+        for key, text in step["env"].items()
+    } == {"PACKAGE": "package", "REF": "ref"}
+    (folder / "python").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (folder / "python").chmod(0o755)
     script = step["run"].replace(
         "${{ github.action_path }}", str(root / "examples" / "gate")
     )
-
-    environment = {
-        **os.environ,
-        "PACKAGE": package,
-        "PATH": f"{tmp_path}:{os.environ['PATH']}",
-    }
-    out = subprocess.run(
+    path = f"{folder}:{os.environ['PATH']}"
+    return subprocess.run(
         ["bash", "-c", script],
-        env=environment,
+        env={**os.environ, "PACKAGE": "", "REF": "", **inputs, "PATH": path},
         capture_output=True,
         text=True,
-        check=True,
-    ).stdout.split()
+        check=False,
+    )
 
-    assert out[:3] == ["-m", "pip", "install"]
+
+@pytest.mark.parametrize(
+    ("inputs", "sources"),
+    [
+        ({}, None),
+        ({"PACKAGE": "./one ./two"}, ["./one", "./two"]),
+        (
+            {"REF": REF},
+            [
+                f"git+{REF}#subdirectory=kernels",
+                f"git+{REF}",
+            ],
+        ),
+    ],
+)
+def test_the_action_installs_what_is_there(root, tmp_path, inputs, sources):
     folders = [str(root / "kernels"), str(root)]
-    assert out[3:] == (package.split() or folders)
+    lines = install(root, tmp_path, **inputs).stdout.splitlines()
+    assert lines == ["-m", "pip", "install", *(sources or folders)]
     assert all((Path(folder) / "pyproject.toml").is_file() for folder in folders)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"REF": "v0.1.0"}, "ref is 'v0.1.0'; expected ADDRESS@TAG"),
+        ({"REF": "git@github.com:o/r"}, "expected ADDRESS@TAG"),
+        ({"REF": REF, "PACKAGE": "./one"}, "give one"),
+    ],
+)
+def test_the_action_refuses_what_it_cannot_install(root, tmp_path, inputs, message):
+    done = install(root, tmp_path, **inputs)
+    assert done.returncode == 2
+    assert message in done.stderr and not done.stdout
+
+
+@pytest.mark.slow
+def test_git_finds_both_distributions_at_an_address_and_tag(root, tmp_path):
+    subprocess.run(
+        ["git", "clone", "-q", "--depth", "1", f"file://{root}", tmp_path / "clone"],
+        check=True,
+    )
+    subprocess.run(["git", "tag", "v0.1.0"], cwd=tmp_path / "clone", check=True)
+    lines = install(root, tmp_path, REF=f"file://{tmp_path}/clone@v0.1.0").stdout
+    for source in lines.splitlines()[3:]:
+        address, _, folder = source.partition("git+")[2].partition("#subdirectory=")
+        place, _, tag = address.rpartition("@")
+        listed = subprocess.run(
+            ["git", "ls-tree", "-r", "--name-only", tag, f"{folder or '.'}/"],
+            cwd=place.removeprefix("file://"),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+        assert str(Path(folder, "pyproject.toml")) in listed
 
 
 def test_the_job_of_the_page_installs_before_it_scores(root):

@@ -28,41 +28,61 @@ GALLERY_LINK = (
 """Text that replaces the comment ``<!-- gallery -->`` of the home where there is a
 gallery.
 """
-TITLES = {
-    "index.md": "Home",
-    "quickstart.md": "Quick start",
-    "concepts.md": "Concepts",
-    "python.md": "From Python",
-    "installation.md": "Installation",
-    "contents.md": "What is in it",
-    "specs.md": "Specs",
-    "data-formats.md": "Data formats",
-    "outputs.md": "Outputs of models",
-    "report-page.md": "Report page",
-    "hugging-face.md": "Hugging Face",
-    "libraries.md": "torchmetrics, evaluate",
-    "kernels.md": "The text kernels",
-    "browser.md": "In the browser",
-    "comparisons.md": "Comparisons",
-    "power.md": "Power",
-    "estimate.md": "Human scores from few labels",
-    "scale.md": "Scale",
-    "figures.md": "Figures, tables, notebooks",
-    "judgments.md": "Human judgments",
-    "results.md": "Finished runs",
-    "plugins.md": "Plugins",
-    "editors.md": "Editor and shell",
-    "coming-from": "Coming from",
-    "metrics": "Cards of metrics",
-    "adapters": "Cards of models",
-    "studies": "Studies",
-    "notebooks": "Notebooks",
+SECTIONS: dict[str, dict[str, str]] = {
+    "Home": {"index.md": "Home"},
+    "Tutorial": {"tutorial.md": "Tutorial"},
+    "How to": {
+        "how-to": "Tasks",
+        "quickstart.md": "Quick start",
+        "installation.md": "Installation",
+        "python.md": "From Python",
+        "outputs.md": "Outputs of models",
+        "rewards.md": "Rewards",
+        "figures.md": "Figures, tables, notebooks",
+        "browser.md": "In the browser",
+        "hugging-face.md": "Hugging Face",
+        "libraries.md": "torchmetrics, evaluate",
+        "loggers.md": "Loggers",
+        "editors.md": "Editor and shell",
+        "coming-from": "Coming from",
+        "notebooks": "Notebooks",
+    },
+    "Explanation": {
+        "concepts.md": "Concepts",
+        "comparisons.md": "Comparisons",
+        "power.md": "Power",
+        "estimate.md": "Human scores from few labels",
+        "same.md": "Same",
+        "judgments.md": "Human judgments",
+        "scale.md": "Scale",
+        "methods.md": "Methods",
+        "promises.md": "Promises",
+    },
+    "Forms and specs": {
+        "commands.md": "All commands",
+        "contents.md": "What is in it",
+        "specs.md": "Specs",
+        "data-formats.md": "Data formats",
+        "report-page.md": "Report page",
+        "results.md": "Finished runs",
+        "plugins.md": "Plugins",
+        "kernels.md": "The text kernels",
+        "metrics": "Cards of metrics",
+        "adapters": "Cards of models",
+    },
+    "Studies": {"studies": "Studies"},
+    "Maintainers": {
+        "release.md": "Release",
+        "testing.md": "Testing",
+        "paper.md": "Paper",
+    },
 }
-"""Titles of pages and folders of docs/ in the order of the navigation;
-others follow in alphabetical order.
+"""Tab -> pages and folders of docs/ with their titles, by what a reader wants. Pages
+that are named nowhere come last under *Explanation*.
 """
-FIRST = ("index.md", "quickstart.md", "concepts.md")
-"""Pages with tabs of their own; the other pages are under *Guides*."""
+REST = "Explanation"
+TASKS = ("Tutorial", "How to")
+"""Tabs whose pages a reader follows step by step."""
 REPOSITORY_FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 API = {
     "Python API": [
@@ -218,30 +238,33 @@ def repository() -> str:
 
 
 def guide_nav(folder: Path) -> Nav:
-    """Return the navigation of the hand-written pages: the first ones, the guides in
-    the order of :data:`TITLES`, and the folders.
-    """
+    """Return the navigation of the hand-written pages by :data:`SECTIONS`."""
     present = {
         item.name
         for item in folder.iterdir()
         if item.suffix == ".md" or (item.is_dir() and any(item.glob("*.md")))
     }
     present -= set(REPOSITORY_FILES)
-    ordered = [name for name in TITLES if name in present] + sorted(
-        present - TITLES.keys()
-    )
-    first: Nav = []
-    guides: Nav = []
-    sections: Nav = []
-    for name in ordered:
-        title = TITLES.get(name, Path(name).stem.replace("-", " ").capitalize())
-        if name in FIRST:
-            first.append({title: name})
-        elif name.endswith(".md"):
-            guides.append({title: name})
-        else:
-            sections.append({title: _section(folder, name)})
-    return [*first, {"Guides": guides}, *sections]
+    named = {name for pages in SECTIONS.values() for name in pages}
+    nav: Nav = []
+    for tab, pages in SECTIONS.items():
+        entries = {name: title for name, title in pages.items() if name in present}
+        if tab == REST:
+            entries |= {
+                name: Path(name).stem.replace("-", " ").capitalize()
+                for name in sorted(present - named)
+            }
+        items: Nav = [
+            {title: name if name.endswith(".md") else _section(folder, name)}
+            for name, title in entries.items()
+        ]
+        if not items:
+            continue
+        # A tab of one page or one folder is that page or folder.
+        nav.append(
+            {tab: next(iter(items[0].values()))} if len(items) == 1 else {tab: items}
+        )
+    return nav
 
 
 def _section(folder: Path, name: str) -> list[Any]:

@@ -10,8 +10,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+
+from tools.release.links import publish_readmes
 
 FOLDERS = (".", "kernels/reference")
 """Folders of the distributions in pure Python; caption-harness first,
@@ -50,6 +53,12 @@ def tracked_files(root: Path) -> list[str]:
     return [name for name in names.split("\0") if name and (root / name).is_file()]
 
 
+def version(root: Path) -> str:
+    """Return the version of caption-harness, as its project file has it."""
+    text = (root / "pyproject.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)["project"]["version"]
+
+
 def source_date(root: Path) -> str:
     """Return ``SOURCE_DATE_EPOCH``: that of the environment,
     else the time of the last commit in seconds.
@@ -83,6 +92,7 @@ def build(root: Path, output: Path) -> Distributions:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, target)
 
+        publish_readmes(Path(folder), f"v{version(root)}")
         for place in FOLDERS:
             before = set(output.iterdir())
             command = [

@@ -19,8 +19,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.release.building import sha256, source_date, tracked_files
+from tools.release.building import sha256, source_date, tracked_files, version
 from tools.release.environments import create
+from tools.release.links import publish_readmes
 
 MACHINES = ("x86_64", "aarch64")
 GLIBC = "2.17"
@@ -38,7 +39,8 @@ none of METEOR's data.
 LARGEST_SOURCE = 300_000
 """Largest Python file in bytes; METEOR's data would be longer."""
 PROBE = """
-import caption_kernels, sys
+import caption_kernels, contextlib, io, json, pathlib
+from caption_kernels.__main__ import main
 from caption_kernels.coco import Bleu, Cider, PTBTokenizer, Rouge
 texts = {1: [{"caption": "A dog runs, fast!"}], 2: [{"caption": "the cat's mat"}]}
 refs = {
@@ -46,8 +48,20 @@ refs = {
     2: [{"caption": "A cat on a mat"}],
 }
 res, gts = PTBTokenizer().tokenize(texts), PTBTokenizer().tokenize(refs)
-values = [scorer.compute_score(gts, res)[0] for scorer in (Bleu(4), Rouge(), Cider())]
-print(caption_kernels.engine, caption_kernels.build_hash, res[1], *values)
+scorers = (Bleu(4), Rouge(), Cider())
+with contextlib.redirect_stdout(io.StringIO()):  # BLEU prints its counts
+    values = [scorer.compute_score(gts, res)[0] for scorer in scorers]
+
+rows = lambda side: [
+    {"image_id": image, **row} for image, items in side.items() for row in items
+]
+pathlib.Path("results.json").write_text(json.dumps(rows(texts)))
+pathlib.Path("annotations.json").write_text(json.dumps({"annotations": rows(refs)}))
+table = io.StringIO()
+with contextlib.redirect_stdout(table):
+    code = main(["score", "results.json", "annotations.json"])
+lines = [code, *table.getvalue().split()]
+print(caption_kernels.engine, caption_kernels.build_hash, res[1], *values, *lines)
 """
 
 
@@ -74,6 +88,7 @@ def build_sdist(root: Path, output: Path) -> Path:
                 target = Path(folder, name)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(root / name, target)
+        publish_readmes(Path(folder), f"v{version(root)}")
         command = [
             sys.executable,
             "-m",

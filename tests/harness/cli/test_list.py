@@ -29,7 +29,8 @@ def listed(project, capsys):
 
 def test_kinds_are_headings_and_summaries_follow_names(listed):
     lines = listed().splitlines()
-    assert [line for line in lines if line and not line.startswith(" ")] == [
+    *headings, more = [line for line in lines if line and not line.startswith(" ")]
+    assert headings == [
         "adapters",
         "tasks",
         "readers",
@@ -37,6 +38,7 @@ def test_kinds_are_headings_and_summaries_follow_names(listed):
         "distances",
         "embeddings",
     ]
+    assert more.endswith(" more metrics: harness list metrics --all")
     assert any(line.split() == ["length", "words"] for line in lines)
 
 
@@ -47,8 +49,30 @@ def test_one_kind(listed):
     assert "metrics" not in output.splitlines()
 
 
+def test_the_usual_metrics_are_printed_and_all_on_request(listed):
+    short, full = listed("metrics"), listed("metrics", "--all")
+    names = {
+        item["name"] for item in json.loads(listed("metrics", "--json"))["entries"]
+    }
+    assert names <= set(full.split())
+    shown = [line.split()[0] for line in short.splitlines() if line.startswith("    ")]
+    assert len(shown) == 21 and set(shown) <= names, "twenty, and that of the project"
+    assert {"cider", "meteor", "bertscore", "trm", "length"} <= set(shown)
+    assert f"{len(names) - 21} more metrics: harness list metrics --all" in short
+    assert "more metrics" not in full
+
+
+def test_tasks_whose_files_are_missing_come_last(listed, tmp_path, monkeypatch):
+    monkeypatch.delenv("HARNESS_DATA", raising=False)
+    ready, _, needy = listed("tasks").partition("HARNESS_DATA names")
+    assert "\n    coco " in ready and "\n    flickr8k " in needy
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+    ready, _, needy = listed("tasks").partition("HARNESS_DATA names")
+    assert "\n    coco " in ready and "\n    flickr8k " in needy
+
+
 def test_metrics_are_grouped_by_their_question(listed, project):
-    lines = listed("metrics").splitlines()
+    lines = listed("metrics", "--all").splitlines()
     headings = [
         line.strip()
         for line in lines

@@ -332,11 +332,13 @@ def test_libraries_draw_no_bars_unless_the_environment_asks(monkeypatch):
 def test_the_help_has_every_verb_once_under_a_heading(capsys):
     assert main(["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    places = [lines.index(heading) for heading in ("every day:", "decide:", "build:")]
+    assert lines[0].startswith("You have two files: harness score A.json ")
+    headings = ("score and compare:", "run:", "for plugins and studies:")
+    places = [lines.index(heading) for heading in headings]
     assert places == sorted(places)
     verbs = [line.split()[0] for line in lines[places[0] :] if line.startswith("  ")]
     assert sorted(verbs) == sorted(commands())
-    assert {"push", "train", "check"} <= {
+    assert {"train", "check", "new-plugin"} <= {
         line.split()[0] for line in lines[places[2] :] if line.startswith("  ")
     }
 

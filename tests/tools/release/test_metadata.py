@@ -59,25 +59,6 @@ def test_the_citation_has_its_required_fields(root, project):
     assert citation["repository-code"] == project["urls"]["Repository"]
 
 
-def test_links_of_the_readme_are_absolute_and_name_files_that_exist(root, project):
-    text = (root / "README.md").read_text(encoding="utf-8")
-    definitions = dict(re.findall(r"^\[([^\]]+)\]: (\S+)$", text, re.MULTILINE))
-    assert set(re.findall(r"\]\[([^\]]+)\]", text)) <= definitions.keys()
-    links = [*definitions.values(), *re.findall(r"\]\(([^)]+)\)", text)]
-    repository = project["urls"]["Repository"]
-    bases = (
-        f"{repository}/blob/main/",
-        f"{repository.replace('//github.com', '//raw.githubusercontent.com')}/main/",
-    )
-    assert len(links) > 5
-    for link in links:
-        assert link.startswith("https://"), link
-        for base in bases:
-            if link.startswith(base):
-                assert (root / link.removeprefix(base).partition("#")[0]).exists(), link
-    assert any(link.startswith(bases[1]) for link in links)  # the figure
-
-
 def test_every_extra_that_a_component_needs_exists(project):
     from harness.registry import current
 
