@@ -50,6 +50,7 @@ LAYERS = [
     {"api"},
     {"verbs"},
     {"cli"},
+    {"programs"},
     {"judgments"},
     {"page"},
     {"decisions"},
@@ -58,7 +59,7 @@ LAYERS = [
 """Packages of the engine, lowest first: a package imports packages of lower layers and
 itself. Those behind ``cli`` are visitors: the core reaches them by its manifest alone.
 """
-VISITORS = ("judgments", "page", "decisions", "testing")
+VISITORS = ("programs", "judgments", "page", "decisions", "testing")
 PLUGIN_IMPORTS = {
     "contracts",
     "registry",
@@ -101,6 +102,7 @@ NEUTRAL_NAMES = {
     "sample",
     "demo",
     "scores",
+    "command",
 }
 """Component names that are also ordinary words or formats;
 the engine may contain them as strings.

@@ -66,6 +66,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "report-page.md": "Report page",
         "results.md": "Finished runs",
         "plugins.md": "Plugins",
+        "protocol.md": "Programs in any language",
+        "encoders.md": "Encoders",
         "kernels.md": "The text kernels",
         "metrics": "Cards of metrics",
         "adapters": "Cards of models",
