@@ -54,6 +54,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "estimate.md": "Human scores from few labels",
         "same.md": "Same",
         "judgments.md": "Human judgments",
+        "dense.md": "Timed and located captions",
         "scale.md": "Scale",
         "methods.md": "Methods",
         "promises.md": "Promises",
