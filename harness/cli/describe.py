@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--events",
-        choices=EVENTS,
+        choices=[choice for choice in EVENTS if choice != "sets"],
         help="texts with times: one paragraph of each record, "
         "or each an item of its own",
     )

@@ -185,8 +185,8 @@ def _add_files(parser: Parser) -> None:
     parser.add_argument(
         "--events",
         choices=EVENTS,
-        help="texts with times: one paragraph of each record, "
-        "or each an item of its own",
+        help="texts with times: one paragraph of each record, each an item of its own, "
+        "or sets of events (without the option: for metrics of events)",
     )
 
 

@@ -37,6 +37,8 @@ from harness_metrics.dense.videos import read_videos
 
 WORDS_OF_EVENT = 12.0
 """Words of an event with its place, for estimates of cost."""
+REFERENCE_EVENTS = 20.0
+"""Events of an annotator, for the same."""
 RECOMMENDED = "matched"
 """Protocol without a parameter."""
 PROTOCOLS: Mapping[str, Callable[[Options], VideoProtocol | RegionProtocol]] = {
@@ -171,11 +173,16 @@ class Dense(Parameterised):
         return "|".join(parts)
 
     def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
-        """Return the cost of all pairs of events of n candidates and m references,
-        whose texts hold so many words.
+        """Return the cost of the pairs of events of n candidates and m references,
+        whose texts hold at most so many words.
         """
         events = tokens / WORDS_OF_EVENT
-        pairs = n * m * events**2
+        limit = self.protocol.rules.limit
+        predictions = events if limit is None else min(events, limit)
+        # the longest text tells nothing of the others: people write few events
+        pairs = n * m * predictions * min(events, REFERENCE_EVENTS)
+        if self.options.measure != "score" and limit is not None:
+            pairs = 0.0  # localisation makes no pairs of texts
         return Cost(
             seconds=2e-6 * tokens * (n + m) + 1e-5 * pairs,
             bytes=300.0 * (n + m) * tokens + 500.0 * pairs,
