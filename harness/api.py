@@ -238,7 +238,8 @@ def score_files(
         options=options,
         slices=slices,
     )
-    (run,) = evaluate_all(spec, output=output, mode=mode, show=show)
+    with typed_by_user():
+        (run,) = evaluate_all(spec, output=output, mode=mode, show=show)
     return run
 
 

@@ -49,6 +49,7 @@ LAYERS = [
     {"api"},
     {"verbs"},
     {"cli"},
+    {"programs"},
     {"judgments"},
     {"page"},
     {"decisions"},
@@ -57,7 +58,7 @@ LAYERS = [
 """Packages of the engine, lowest first: a package imports packages of lower layers and
 itself. Those behind ``cli`` are visitors: the core reaches them by its manifest alone.
 """
-VISITORS = ("judgments", "page", "decisions", "testing")
+VISITORS = ("programs", "judgments", "page", "decisions", "testing")
 PLUGIN_IMPORTS = {"contracts", "registry", "errors", "stats", "files", "llm"}
 ADAPTER_IMPORTS = PLUGIN_IMPORTS | {"run.progress"}
 EXCEPTIONS = {
@@ -92,6 +93,7 @@ NEUTRAL_NAMES = {
     "sample",
     "demo",
     "scores",
+    "command",
 }
 """Component names that are also ordinary words or formats;
 the engine may contain them as strings.

@@ -246,7 +246,7 @@ def _failure(text: str, code: int = 2) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     """Run the verb that the arguments begin with and return its exit code."""
-    from harness.registry.permissions import allow
+    from harness.registry.permissions import allow, allow_environments
 
     if arguments and arguments[0] in ("--version", "-V"):
         print(f"harness {__version__}")
@@ -278,7 +278,8 @@ def _dispatch(arguments: list[str]) -> int:
     parser = Parser(prog=f"harness {verb}", description=module.__doc__)
     module.add_arguments(parser)
     args = parser.parse_args(options)
-    with allow(getattr(args, "allow_secret", ())):
+    environments = allow_environments(getattr(args, "create_environments", False))
+    with allow(getattr(args, "allow_secret", ())), environments:
         use_registry(args)
         # a verb of another package prints its JSON itself
         is_own = module.__name__.partition(".")[0] == "harness"

@@ -156,14 +156,20 @@ def add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def add_permissions(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--allow-secret``, for a verb that creates components from a
-    file.
+    """Add the options ``--allow-secret`` and ``--create-environments``, for a verb
+    that creates components from a file.
     """
     add_list(
         parser,
         "--allow-secret",
         "NAME",
         "an environment variable that a file may have read and sent (may be repeated)",
+    )
+    add_flag(
+        parser,
+        "--create-environments",
+        "create the environments of programs that are not there, which downloads "
+        "packages",
     )
 
 

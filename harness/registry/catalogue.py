@@ -43,6 +43,10 @@ from harness.registry.permissions import check_component, permitted
 
 INSTALL = f"pip install {BUILT_IN_DISTRIBUTION}"
 """Command that installs the components that ship with the harness."""
+DECLARING_KEY = "command"
+"""Key of an entry that declares a component in place of ``import``, and the name of its
+constructor among ``declared_components``.
+"""
 _log = logging.getLogger(__name__)
 
 
@@ -79,7 +83,8 @@ class Registry:
         unique: dict[tuple[str, ...], Entry] = {}
         for manifest in self.manifests:
             for entry in manifest.entries:
-                key = (entry.kind, entry.full_name, entry.target, entry.path)
+                command = repr(entry.declaration.get(DECLARING_KEY, ""))
+                key = (entry.kind, entry.full_name, entry.target, entry.path, command)
                 first = unique.setdefault(key, entry)
                 # Two local folders have code of their own under one name.
                 folder = entry.folder.resolve()
@@ -255,6 +260,8 @@ class Registry:
         the cause and the install command.
         """
         entry = self.get(kind, name)
+        if entry.declaration:
+            return self.load("declared_components", DECLARING_KEY)(entry)
         if not entry.target:
             raise HarnessError(
                 f"{SINGULAR[kind]} '{name}' is a file ({entry.path}), "

@@ -51,6 +51,21 @@ ENTRY_KEYS = {
     "percent",
 }
 """Keys of an entry."""
+PROGRAM_KEYS = (
+    "command",
+    "parameters",
+    "bounds",
+    "files",
+    "environment",
+    "secrets",
+    "limits",
+    "stored",
+)
+"""Keys of an entry that declares a component by the command line of a program, in place
+of ``import``.
+"""
+PROGRAM_KINDS = ("metrics", "distances", "embeddings", "adapters")
+"""Kinds of component that a program may be."""
 TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
 """Keys of a manifest beside the kinds."""
 TEXT_KEYS = ("path", "summary", "display", "question", "level", "version")
@@ -125,7 +140,18 @@ class Entry:
     """Module -> hash of earlier code of an adapter that gave the same captions: stored
     captions of that code are reused.
     """
+    declaration: Parameters = field(default_factory=Values, hash=False)
+    """Values of :data:`PROGRAM_KEYS`; empty for a component that is imported."""
     local: bool = False
+
+    @property
+    def command_line(self) -> str:
+        """The command of a program, its words with blanks between; else empty."""
+        words: object = self.declaration.get("command")
+        items = (
+            cast("list[object]", words) if isinstance(words, list) else [words or ""]
+        )
+        return " ".join(map(str, items))
 
     @property
     def full_name(self) -> str:
@@ -289,12 +315,13 @@ def _entry(
     """
     location = f"{path}: {kind}.{name}"
     for key in raw:
-        if key not in ENTRY_KEYS:
-            hint = did_you_mean(key, ENTRY_KEYS)
+        if key not in (*ENTRY_KEYS, *PROGRAM_KEYS):
+            hint = did_you_mean(key, [*ENTRY_KEYS, *PROGRAM_KEYS])
             raise HarnessError(f"{location}: unknown key '{key}'{hint}", value=key)
 
     target = str(raw.get("import") or raw.get("target") or "")
-    if not target and not raw.get("path"):
+    declaration = _declaration(location, kind, raw)
+    if not target and not raw.get("path") and not declaration:
         choice = " or 'path'" if kind == "tasks" else ""
         raise HarnessError(
             f"{location} needs 'import: \"package.module:Object\"'{choice}"
@@ -327,14 +354,37 @@ def _entry(
         target=target,
         **{key: str(raw.get(key, "")) for key in TEXT_KEYS},
         extra=",".join(_texts(raw.get("extra", raw.get("extras")))),
-        needs=_texts(raw.get("needs")),
+        # Of a program: fields of its requests, which are no needs of the catalogue.
+        needs=() if declaration else _texts(raw.get("needs")),
         higher_is_better=better,
         percent=percent,
         aliases=_texts(raw.get("aliases")),
         roles=_texts(raw.get("role")),
         captions_of=captions_of,
+        declaration=declaration,
         local=local,
     )
+
+
+def _declaration(location: str, kind: str, raw: Section) -> Section:
+    """Return the values of :data:`PROGRAM_KEYS`; raise :class:`HarnessError` for some
+    of them where the component is no program.
+    """
+    declaration = {key: raw[key] for key in PROGRAM_KEYS if key in raw}
+    if not declaration:
+        return {}
+    if "command" not in declaration:
+        first = next(iter(declaration))
+        raise HarnessError(
+            f"{location}: '{first}' belongs to a component with 'command'", value=first
+        )
+    if kind not in PROGRAM_KINDS:
+        raise HarnessError(
+            f"{location} has 'command'; programs are {', '.join(PROGRAM_KINDS)}"
+        )
+    if raw.get("import") or raw.get("target"):
+        raise HarnessError(f"{location} has 'command' and 'import'; expected one")
+    return {**declaration, "needs": _texts(raw.get("needs"))}
 
 
 def _texts(value: object) -> tuple[str, ...]:

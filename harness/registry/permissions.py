@@ -35,6 +35,10 @@ by commas.
 """
 ALLOWED_CODE = "HARNESS_ALLOW_CODE"
 """Environment variable: ``1`` lets specs name folders whose code is run."""
+CREATE_ENVIRONMENTS = "HARNESS_CREATE_ENVIRONMENTS"
+"""Environment variable: ``1`` lets the first use of a program create its environment,
+which downloads packages (``--create-environments``).
+"""
 _DEFAULT_HOSTS = {"OPENAI_API_KEY": "api.openai.com"}
 """Usual variable of a service -> its host, to which the key may be sent without
 permission.
@@ -47,6 +51,10 @@ CODE_PARAMETERS = ("trust_remote_code", "jars")
 """Parameters of components that run code of a folder or of the hub (``RunsCode``)."""
 _allowed: ContextVar[frozenset[str]] = ContextVar("_allowed", default=frozenset())
 _typed: ContextVar[bool] = ContextVar("_typed", default=False)
+_environments: ContextVar[bool] = ContextVar("_environments", default=False)
+_typed_values: ContextVar[frozenset[str]] = ContextVar(
+    "_typed_values", default=frozenset()
+)
 
 
 @contextmanager
@@ -60,6 +68,23 @@ def allow(secrets: Iterable[str]) -> Generator[None]:
 
 
 @contextmanager
+def allow_environments(allowed: bool) -> Generator[None]:
+    """Context in which first use may create the environments of programs, where it is
+    ``allowed``.
+    """
+    token = _environments.set(_environments.get() or allowed)
+    try:
+        yield
+    finally:
+        _environments.reset(token)
+
+
+def may_create_environments() -> bool:
+    """Return True where the user lets first use create environments."""
+    return _environments.get() or os.environ.get(CREATE_ENVIRONMENTS) == "1"
+
+
+@contextmanager
 def typed_by_user() -> Generator[None]:
     """Context in which components are created from parameters that the user typed, in a
     command or in Python.
@@ -69,6 +94,26 @@ def typed_by_user() -> Generator[None]:
         yield
     finally:
         _typed.reset(token)
+
+
+@contextmanager
+def typed_values(specs: Iterable[object]) -> Generator[None]:
+    """Context in which parameters of code with values that the user typed need no
+    permission, beside others that a file has.
+
+    ``specs`` are the typed components, ``{name: {params}}``.
+    """
+    texts = {
+        value
+        for spec in specs
+        for _, value in _walk(cast("YamlValue", spec))
+        if isinstance(value, str)
+    }
+    token = _typed_values.set(_typed_values.get() | texts)
+    try:
+        yield
+    finally:
+        _typed_values.reset(token)
 
 
 def check_secret(name: str, location: str) -> None:
@@ -125,6 +170,10 @@ def check_component(label: str, params: Parameters, marked: Mapping[str, str]) -
         return
     for key, value in _walk(dict(params)):
         for parameter, name in _forbidden(value, {} if key else marked):
+            given: object = cast("Values", value)[parameter]
+            typed = isinstance(given, str) and given in _typed_values.get()
+            if name is None and typed:
+                continue
             path = ".".join(map(str, (*key, parameter)))
             if name is not None:
                 check_secret(name, f"{label}: {path}")

@@ -337,7 +337,7 @@ def plugins(
                 "kind": kind,
                 "name": name,
                 "provider": entry.provider,
-                "target": entry.target,
+                "target": entry.target or entry.command_line,
                 **({"version": entry.version} if entry.version else {}),
                 "used": True,
             }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError
-from harness.registry.permissions import allow
+from harness.registry.permissions import allow, typed_values
 from harness.run.execute import execute
 from harness.run.execution import Options, log_bugs
 from harness.run.finished import Run
@@ -180,7 +180,7 @@ def rescore(
         note(f"{run} has all of these metrics: {', '.join(names)}")
         return finished
     require_components(finished)
-    with allow(allow_secrets):
+    with allow(allow_secrets), typed_values(added):
         if finished.provenance.data.get("reader") == READER:
             plan: TaskPlan = plan_again(finished, [*present, *added])
         else:

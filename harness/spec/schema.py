@@ -209,7 +209,7 @@ def parameters_schema(entry: Entry) -> Values:
     required: list[str] = []
     closed = True
     try:
-        if entry.local:
+        if entry.local and not entry.declaration:
             text, names = describe(entry.folder, entry.target)
         else:
             factory = current().load(entry.kind, entry.full_name)

@@ -14,6 +14,7 @@ from pathlib import Path
 from harness.contracts import CaptionSet, Decoding, Example, Parameters
 from harness.contracts.parameters import check_parameters
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean
+from harness.programs.declared import component_of_entry
 from harness.registry import Component, current, split_spec
 from harness.registry.component_kinds import KINDS, SINGULAR
 from harness.registry.function_components import component_of
@@ -306,10 +307,18 @@ def _folder_targets(path: Path, kind: str | None, params: Parameters) -> list[Ta
     return [
         Target("tasks", entry.name, str(entry.file), entry)
         if entry.kind == "tasks"
+        else _program_target(entry, params)
+        if entry.declaration
         else _import_target(entry.target, entry.kind, params, root)
         for entry in entries
         if entry.kind in KINDS
     ]
+
+
+def _program_target(entry: Entry, params: Parameters) -> Target:
+    """Return the target of an entry with ``command``, created."""
+    created = create_component(entry.kind, component_of_entry(entry), params)
+    return Target(entry.kind, entry.full_name, created, entry)
 
 
 def _import_target(

@@ -12,9 +12,12 @@ from typing import Any
 
 from harness.contracts import Values, VerbResult, arrow_table
 from harness.errors import HarnessError, counted
+from harness.programs.components import ProgramComponent
 from harness.registry.component_kinds import SINGULAR
+from harness.registry.permissions import typed_by_user
 from harness.run.coverage_tables import LOWEST
 from harness.testing.calibration import DISTRIBUTIONS, Calibration, calibrate
+from harness.testing.program_conduct import PROGRAM_CHECKS
 from harness.testing.results import Outcome
 from harness.testing.targets import Target, builtins, checks_of, subject_of, targets
 
@@ -206,9 +209,14 @@ def _check(
     if among_others:  # of which some kinds have no such check
         skip = [name for name in skip if name in checks.names]
     # a check reports what a component prints
-    with contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()), typed_by_user():
         subject = subject_of(target.kind, target.component)
-        outcomes = _mark_expected(subject, checks.run(subject, skip=skip))
+        of_program = [name for name in skip if name in PROGRAM_CHECKS.names]
+        of_kind = [name for name in skip if name not in of_program]
+        found = checks.run(subject, skip=of_kind)
+        if isinstance(getattr(subject, "component", None), ProgramComponent):
+            found += PROGRAM_CHECKS.run(subject, skip=of_program)
+        outcomes = _mark_expected(subject, found)
     # needs a package or files that are not here
     if all_builtins and isinstance(subject.first_error, HarnessError):
         raise subject.first_error

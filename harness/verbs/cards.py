@@ -94,20 +94,20 @@ def card(entry: Entry) -> Values:
         "kind": entry.kind,
         "provider": entry.provider,
         "summary": entry.summary,
-        "target": entry.target or entry.path,
+        "target": entry.target or entry.path or entry.command_line,
         "extra": entry.extra,
         "level": entry.level,
         "higher_is_better": entry.higher_is_better,
         "aliases": list(entry.aliases),
     }
-    if not entry.target:
+    if entry.path and not entry.target:
         return {**values, "text": entry.file.read_text(encoding="utf-8")}
     try:
         if entry.kind == "forms":
             from harness.registry.file_forms import describe_form, form_of
 
             return {**values, "text": describe_form(form_of(entry))}
-        if entry.local:
+        if entry.local and not entry.declaration:
             text, defaults = describe(entry.folder, entry.target)
             return {**values, "text": text, "parameters": defaults}
         factory = current().load(entry.kind, entry.full_name)

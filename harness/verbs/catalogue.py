@@ -39,7 +39,7 @@ class Catalogue(VerbResult):
                 "level": entry.level,
                 "higher_is_better": entry.higher_is_better,
                 "aliases": entry.aliases,
-                "target": entry.target or entry.path,
+                "target": entry.target or entry.path or entry.command_line,
             }
             for entry in self.components
         ]

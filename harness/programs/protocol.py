@@ -1,0 +1,179 @@
+"""Messages of the protocol: one JSON object a line, ASCII from the harness.
+
+A program reads requests on standard input and writes answers on standard output
+(docs/protocol.md; ``protocol.schema.json`` has the schema).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from harness.contracts import Parameters, Values
+from harness.errors import HarnessError
+
+VERSION = 1
+"""Version of the protocol."""
+METRIC_NEEDS = ("candidate", "candidates", "references", "image", "source")
+"""What a metric may ask for in its requests."""
+END = b'{"end":true}\n'
+"""Last message to a program."""
+MAX_SHOWN = 60
+"""Characters of a program's line in a message."""
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+
+class ProgramFault(HarnessError):
+    """A program that does not keep to the protocol, or ends too early."""
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """What a program says of itself in its first line."""
+
+    name: str
+    version: str
+    signature: str = ""
+    """What changes its numbers: models, settings."""
+    needs: tuple[str, ...] | None = None
+    """Fields of the requests of a metric; None: not said."""
+    direction: bool | None = None
+    """``higher_is_better`` of a metric."""
+    says_direction: bool = False
+    bounds: tuple[float, float] | None = None
+    symmetric: bool = False
+    """True for a distance that does not depend on the order of its texts."""
+
+
+def greet(kind: str, parameters: Parameters) -> bytes:
+    """Return the first line of the harness."""
+    message = {"protocol": VERSION, "kind": kind, "parameters": dict(parameters)}
+    return _encode(message).encode("ascii") + b"\n"
+
+
+def announce_batch(number: int, size: int) -> str:
+    """Return the line before the requests of a batch."""
+    return f'{{"batch":{number},"size":{size}}}\n'
+
+
+def encode_fields(fields: Parameters) -> str:
+    """Return the fields of a request as JSON, to which :func:`request_line` adds the
+    id.
+    """
+    return _encode(fields)
+
+
+def request_line(identity: int, fields: str) -> str:
+    """Return the line of a request."""
+    return f'{{"id":{identity},{fields[1:]}\n'
+
+
+def parse_greeting(line: bytes, label: str, kind: str) -> Greeting:
+    """Return the greeting of a program; raise :class:`ProgramFault` for anything
+    else.
+    """
+    message = _parse_line(line, label, "before its greeting")
+    if "error" in message:
+        raise ProgramFault(f"{label}: the program refuses: {message['error']}")
+    if message.get("protocol") != VERSION:
+        raise ProgramFault(
+            f"{label}: the program's first line has protocol "
+            f"{message.get('protocol')!r:.40}; expected {VERSION} (docs/protocol.md)"
+        )
+    for key in ("name", "version"):
+        if not isinstance(message.get(key), str) or not message[key]:
+            raise ProgramFault(
+                f"{label}: '{key}' of the program's greeting is "
+                f"{message.get(key)!r:.40}; expected a text"
+            )
+    direction = message.get("higher_is_better")
+    if direction is not None and not isinstance(direction, bool):
+        raise ProgramFault(
+            f"{label}: higher_is_better of the program's greeting is "
+            f"{direction!r:.40}; expected true, false or null"
+        )
+    needs = message.get("needs")
+    return Greeting(
+        name=message["name"],
+        version=message["version"],
+        signature=str(message.get("signature", "")),
+        needs=None if needs is None or kind != "metric" else check_needs(needs, label),
+        direction=direction,
+        says_direction="higher_is_better" in message,
+        bounds=check_bounds(message.get("bounds"), label),
+        symmetric=message.get("symmetric") is True,
+    )
+
+
+def check_needs(needs: object, label: str) -> tuple[str, ...]:
+    """Return what a metric needs, checked; raise :class:`HarnessError` for a name that
+    requests do not have.
+    """
+    names = cast("list[object]", needs) if isinstance(needs, list) else [needs]
+    for name in names:
+        if name not in METRIC_NEEDS:
+            raise HarnessError.of_name(
+                f"{label}: needs has", name, METRIC_NEEDS, "a metric may need"
+            )
+    texts = [str(name) for name in names]
+    if ("candidate" in texts) == ("candidates" in texts):
+        raise HarnessError(
+            f"{label}: needs is {', '.join(texts) or 'empty'}; expected 'candidate' "
+            "(a request for each candidate) or 'candidates' (one for each example)"
+        )
+    return tuple(texts)
+
+
+def check_bounds(bounds: object, label: str) -> tuple[float, float] | None:
+    """Return the smallest and the largest value, infinite for null; None where there
+    are none. Raise :class:`HarnessError` for anything else.
+    """
+    if bounds is None:
+        return None
+    pair = cast("list[object]", bounds) if isinstance(bounds, list) else []
+    is_pair = len(pair) == 2 and all(
+        end is None or (isinstance(end, (int, float)) and not isinstance(end, bool))
+        for end in pair
+    )
+    if is_pair:
+        low = -math.inf if pair[0] is None else float(cast(float, pair[0]))
+        high = math.inf if pair[1] is None else float(cast(float, pair[1]))
+        if low < high:
+            return low, high
+    raise HarnessError(
+        f"{label}: bounds is {bounds!r:.60}; expected [smallest, largest], "
+        "with null for none"
+    )
+
+
+def parse_answers(lines: Sequence[bytes], label: str) -> Sequence[Values]:
+    """Return the answers of some lines of a program; raise :class:`ProgramFault` for a
+    line that is no JSON object.
+    """
+    # One call for all lines takes half the time of one call each.
+    try:
+        answers = json.loads(b"[" + b",".join(lines) + b"]")
+    except (ValueError, RecursionError):
+        return [_parse_line(line, label, "among its answers") for line in lines]
+    if len(answers) != len(lines) or set(map(type, answers)) != {dict}:
+        return [_parse_line(line, label, "among its answers") for line in lines]
+    return answers
+
+
+def _parse_line(line: bytes, label: str, place: str) -> Values:
+    """Return the object of one line; raise :class:`ProgramFault` for another text."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        message = None
+    if isinstance(message, dict):
+        return cast("Values", message)
+    text = line.decode("utf-8", "replace")
+    raise ProgramFault(
+        f"{label}: the program printed {text!r:.{MAX_SHOWN}} {place}, which is no JSON "
+        "object; whatever is no answer, also what libraries print, belongs on "
+        "standard error"
+    )
