@@ -14,7 +14,7 @@ from harness.errors import HarnessError, UnknownName
 from harness.files.whole_folder import whole_folder
 
 TEMPLATES = Path(__file__).parent / "templates"
-KINDS = ("metric", "distance", "embedding", "adapter", "reader", "task")
+KINDS = ("metric", "distance", "embedding", "adapter", "reader", "task", "command")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -30,7 +30,8 @@ def new_plugin(
         Name of the distribution and of the component: lower-case letters, digits and
         hyphens.
     kind : str
-        ``metric``, ``distance``, ``embedding``, ``adapter``, ``reader`` or ``task``.
+        ``metric``, ``distance``, ``embedding``, ``adapter``, ``reader``, ``task``, or
+        ``command``: a metric that is a program.
     output : path, optional
         Folder of the package. Default: ``./name``.
 
@@ -70,7 +71,7 @@ def new_plugin(
         "package": package,
         "Class": class_name,
         "kind": kind,
-        "kinds": f"{kind}s",
+        "kinds": "metrics" if kind == "command" else f"{kind}s",
     }
 
     plugin = json.loads(_fill("kinds.json", values))[kind]

@@ -23,7 +23,9 @@ TARGETS = {
     "adapter": "acme_new.adapter:AcmeNew",
     "reader": "acme_new.reader:AcmeNew",
     "task": "acme_new/acme-new.yaml",
+    "command": ".",
 }
+PLURALS = {kind: "metrics" if kind == "command" else f"{kind}s" for kind in TARGETS}
 
 FAST = ("metric", "distance")
 KINDS_OF_TESTS = [
@@ -62,7 +64,7 @@ def test_a_new_plugin_passes_its_tests_and_the_check(kind, tmp_path, capsys):
     assert check.returncode == 0, check.stdout + check.stderr
     report = json.loads(check.stdout)
     assert report["passed"]
-    assert {row["kind"] for row in report["checks"]} == {f"{kind}s"}
+    assert {row["kind"] for row in report["checks"]} == {PLURALS[kind]}
 
 
 @pytest.mark.slow
@@ -85,9 +87,9 @@ def test_an_installed_plugin_is_available_by_name(kind, tmp_path):
     assert installation.returncode == 0, installation.stderr
     check = call("harness", "check", "acme-new", cwd=tmp_path, PYTHONPATH=str(target))
     assert check.returncode == 0, check.stdout + check.stderr
-    assert f"acme-new/acme-new ({kind}s)" in check.stdout
+    assert f"acme-new/acme-new ({PLURALS[kind]})" in check.stdout
     listing = call(
-        "harness", "list", f"{kind}s", "--json", cwd=tmp_path, PYTHONPATH=str(target)
+        "harness", "list", PLURALS[kind], "--json", cwd=tmp_path, PYTHONPATH=str(target)
     )
     assert "acme-new/acme-new" in listing.stdout
 
