@@ -1,7 +1,7 @@
 """CPU time of the protocol of programs: 100,000 items against programs that answer at
 once, and vectors beside json's own cost.
 
-    python benchmarks/programs.py
+    python -m benchmarks.programs [--items 100000]
 
 Prints, for numbers, microseconds of CPU an item in the harness and items a second; for
 vectors (lists of numbers, and base64 of float32) the CPU time over that of json.loads
@@ -10,6 +10,7 @@ on lines with lists. The answers are not stored.
 
 from __future__ import annotations
 
+import argparse
 import base64
 import json
 import sys
@@ -23,7 +24,6 @@ from harness.programs.client import ProgramClient
 from harness.programs.program import Limits, Program
 from harness.programs.values import read_numbers, read_vectors
 
-ITEMS = 100_000
 WIDTH = 384
 TEXT = "a dog runs over the green grass near a fence number {}"
 HEAD = """
@@ -63,10 +63,10 @@ def client_of(source: str, folder: Path, kind: str) -> ProgramClient:
     return client
 
 
-def measure_numbers(folder: Path) -> None:
+def measure_numbers(folder: Path, count: int) -> None:
     """Print the cost of an item with one number."""
     client = client_of(NUMBER, folder, "metric")
-    texts = [TEXT.format(number) for number in range(ITEMS)]
+    texts = [TEXT.format(number) for number in range(count)]
     items = [{"candidate": text, "references": [text]} for text in texts]
 
     def read(answers, name_of):
@@ -78,14 +78,14 @@ def measure_numbers(folder: Path) -> None:
     values = client.values(items, str, read)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     client.close()
-    assert len(values) == ITEMS
+    assert len(values) == count
     print(
-        f"numbers: {1e6 * cpu / ITEMS:.1f} us of CPU an item in the harness, "
-        f"{ITEMS / wall:,.0f} items a second"
+        f"numbers: {1e6 * cpu / count:.1f} us of CPU an item in the harness, "
+        f"{count / wall:,.0f} items a second"
     )
 
 
-def measure_vectors(folder: Path) -> None:
+def measure_vectors(folder: Path, count: int) -> None:
     """Print the cost of vectors of both forms beside that of json."""
     vector = np.random.default_rng(0).normal(size=WIDTH).astype(np.float32)
     coded = base64.b64encode(vector.tobytes()).decode("ascii")
@@ -93,7 +93,6 @@ def measure_vectors(folder: Path) -> None:
         "list of numbers": json.dumps([round(float(x), 6) for x in vector]),
         "base64": f'"{coded}"',
     }
-    count = ITEMS // 10
     line = f'{{"id":123456,"value":{forms["list of numbers"]}}}'.encode("ascii")
     started = time.process_time()
     for _ in range(count):
@@ -120,9 +119,12 @@ def measure_vectors(folder: Path) -> None:
 
 def main() -> None:
     """Print all measurements."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=int, default=100_000)
+    items = parser.parse_args().items
     with tempfile.TemporaryDirectory() as name:
-        measure_numbers(Path(name))
-        measure_vectors(Path(name))
+        measure_numbers(Path(name), items)
+        measure_vectors(Path(name), max(1, items // 10))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from harness.errors import HarnessError
 from harness.registry.component_kinds import HIDDEN, KINDS
 from harness.registry.hooks import Hooks
 from harness.registry.instance_checks import PROTOCOLS
-from harness.registry.manifest_schema import ENTRY_KEYS, TOP_KEYS
+from harness.registry.manifest_schema import ENTRY_KEYS, PROGRAM_KEYS, TOP_KEYS
 from harness.testing.cli import check
 from harness.testing.targets import ALL_CHECKS, checks_of
 
@@ -171,6 +171,10 @@ def test_every_manifest_key_is_documented(guide):
     expected = TOP_KEYS | ENTRY_KEYS | set(KINDS) | set(HIDDEN)
     assert not expected - documented
     assert not documented - expected - {"role"}
+
+
+def test_every_key_of_a_program_is_documented(guide):
+    assert set(PROGRAM_KEYS) <= code(rows(guide, "\n## Programs"))
 
 
 def test_every_hook_is_documented_with_its_arguments(guide):

@@ -19,6 +19,7 @@ PACKAGES = {
     "browser": [],
     "loggers": [],
     "vocabulary": ["word-share"],
+    "capevalkit": [],
 }
 
 

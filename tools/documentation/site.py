@@ -51,6 +51,7 @@ TITLES = {
     "judgments.md": "Human judgments",
     "results.md": "Finished runs",
     "plugins.md": "Plugins",
+    "protocol.md": "Programs in any language",
     "editors.md": "Editor and shell",
     "coming-from": "Coming from",
     "metrics": "Cards of metrics",

@@ -25,6 +25,7 @@ from harness.errors import InputError, did_you_mean
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
 from harness.files.record_files import KEY, SCORES, read_records
 from harness.files.user_files import existing
+from harness_metrics.scores.per_item import read_per_item
 
 CAPTION_COLUMNS = tuple(
     name
@@ -45,10 +46,13 @@ class Scores(MeanMetric):
         an id (of the example, of the item of a judgment set), the caption, or the
         system where it has no captions, and the score. A score of null is a caption
         without a score. A file ``NAME-REF.seg.score`` of mt-metrics-eval has the scores
-        of each system in the order of the segments.
+        of each system in the order of the segments. An output of capevalkit has the
+        scores of one system by id.
     column : str, optional
         Column of the score in the file; without ``path`` the key of each example's
         meta, a column of the judgments.
+    predictions : path, optional
+        File of the captions that capevalkit scored, with their ids.
     name : str, optional
         Name of the metric in tables; default: the column, or the name of the file.
     higher_is_better : bool, default True
@@ -71,6 +75,7 @@ class Scores(MeanMetric):
         *,
         path: PathParam | None = None,
         column: str | None = None,
+        predictions: PathParam | None = None,
         name: str | None = None,
         higher_is_better: bool = True,
     ) -> None:
@@ -81,6 +86,9 @@ class Scores(MeanMetric):
             )
         self.path = None if path is None else existing(path, "file of scores")
         self.column = column
+        self.predictions = None
+        if predictions is not None:
+            self.predictions = existing(predictions, "file of predictions")
 
         file = "" if self.path is None else self.path.name
         stem = file.split(".")[0]
@@ -156,6 +164,10 @@ class Scores(MeanMetric):
         the other text is empty.
         """
         out: dict[tuple[str, str, str], float] = {}
+        assert self.path is not None
+        by_id = read_per_item(self.path, self.column)
+        if by_id is not None:
+            return self._with_captions(by_id)
         roles = (
             ID_COLUMNS,
             CAPTION_COLUMNS,
@@ -195,6 +207,35 @@ class Scores(MeanMetric):
             out[key] = value
         if not out:
             raise InputError("holds no scores", str(self.path))
+        return out
+
+    def _with_captions(
+        self, by_id: Mapping[str, object]
+    ) -> Mapping[tuple[str, str, str], float]:
+        """Return the scores of an output without captions, by id and caption."""
+        if self.predictions is None:
+            raise InputError(
+                "has scores by id and no captions: set predictions to the file of the "
+                "captions that were scored",
+                str(self.path),
+                parameter="predictions",
+            )
+        out: dict[tuple[str, str, str], float] = {}
+        for record in read_records(str(self.predictions), "file of predictions"):
+            name, caption = (
+                next(
+                    (record.fields[key] for key in usual if key in record.fields), None
+                )
+                for usual in (ID_COLUMNS, CAPTION_COLUMNS)
+            )
+            if name is None or not isinstance(caption, str):
+                raise InputError("no id or no caption", record.where)
+            if str(name) in by_id:
+                place = f"{self.path}: '{name}'"
+                key = (str(name), _spaced(caption), "")
+                out[key] = _number(by_id[str(name)], place)
+        if not out:
+            raise InputError(f"no id of {self.predictions} has a score", str(self.path))
         return out
 
 

@@ -187,3 +187,27 @@ def test_examples_of_one_shape_without_any_score_are_undefined():
     assert np.isnan(metric._read_meta(sets[:2])).all() and metric._read_meta(
         sets[2:]
     ).tolist() == [0.5]
+
+
+def test_outputs_of_capevalkit_have_scores_by_id(tmp_path):
+    rows = [{"id": row["image_id"], "caption": row["caption"]} for row in ROWS[:2]]
+    predictions = write(tmp_path / "p.jsonl", rows)
+    own = {"Polos": {"score": 0.3, "per_item": {"1": 0.5, "2": 0.1}}}
+    (tmp_path / "polos.json").write_text(json.dumps(own))
+    path = str(tmp_path / "polos.json")
+    metric = Scores(path=path, predictions=predictions)
+    np.testing.assert_array_equal(values(metric, SETS[:2]), [0.5, 0.1])
+    # Another caption of an id has no score.
+    with pytest.raises(InputError, match="no score of the caption 'no cat' of '2'"):
+        values(metric)
+    with pytest.raises(InputError, match="no captions: set predictions to the file"):
+        values(Scores(path=path), SETS[:2])
+
+    per_item = {key: {"CLIPScore": 0.7, "RefCLIPScore": 0.8} for key in "12"}
+    shared = {"CLIPScore": 0.7, "RefCLIPScore": 0.8, "per_item": per_item}
+    (tmp_path / "clip.json").write_text(json.dumps(shared))
+    path = str(tmp_path / "clip.json")
+    metric = Scores(path=path, predictions=predictions, column="RefCLIPScore")
+    np.testing.assert_array_equal(values(metric, SETS[:2]), [0.8, 0.8])
+    with pytest.raises(InputError, match=r"several scores: set column .*CLIPScore"):
+        values(Scores(path=path, predictions=predictions), SETS[:2])

@@ -1,0 +1,1 @@
+"""Metrics of capevalkit for caption-harness, by its own command."""

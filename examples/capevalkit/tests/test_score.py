@@ -1,0 +1,80 @@
+"""The ten metrics beside a stand-in for capevalkit, which speaks its interface."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.contracts import CaptionSet
+from harness.registry import current
+from harness.run.score import score_sets
+
+PACKAGE = Path(__file__).parent.parent / "caption_capevalkit"
+STAND_IN = """#!{python}
+import argparse, json
+main = argparse.ArgumentParser()
+parser = main.add_subparsers().add_parser("score")
+for name in ("metric", "predictions", "output"):
+    parser.add_argument("--" + name, required=True)
+parser.add_argument("--references")
+parser.add_argument("args", nargs=argparse.REMAINDER)
+given = main.parse_args()
+print("Preparing metric runtime ...")
+rows = [json.loads(line) for line in open(given.predictions)]
+scores = {{row["id"]: len(row["caption"].split()) / 10 for row in rows}}
+mean = sum(scores.values()) / len(scores)
+if given.metric.startswith(("clipscore", "refclipscore")):
+    both = ("CLIPScore", "RefCLIPScore")
+    per_item = {{key: dict.fromkeys(both, s) for key, s in scores.items()}}
+    output = {{"CLIPScore": mean, "RefCLIPScore": mean, "per_item": per_item}}
+else:
+    names = {{"polos": "Polos", "vela": "VELA", "jaspice": "JaSPICE"}}
+    name = names.get(given.metric, given.metric)
+    if given.metric == "vela":
+        assert given.args == ["--", "--mode", "desc"], given.args
+    if given.metric in ("polos", "vela", "jaspice"):
+        assert given.references
+    output = {{name: {{"score": mean, "per_item": scores}}}}
+json.dump(output, open(given.output, "w"))
+"""
+
+
+@pytest.fixture
+def registry(tmp_path, monkeypatch):
+    """The manifest without the environment, and the stand-in on PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "capevalkit").write_text(STAND_IN.format(python=sys.executable))
+    (folder / "capevalkit").chmod(0o755)
+    (folder / "python").symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    for file in ("score.py", "__init__.py"):
+        (tmp_path / file).write_text((PACKAGE / file).read_text())
+    text = (PACKAGE / "registry.yaml").read_text()
+    text = re.sub(r"(?m)^    environment: .*\n", "", text)
+    (tmp_path / "registry.yaml").write_text(
+        text.replace("provider: capevalkit", "provider: tried")
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_manifest_declares_ten_metrics():
+    text = (PACKAGE / "registry.yaml").read_text()
+    assert len(re.findall(r"(?m)^    command: ", text)) == 10
+
+
+@pytest.mark.parametrize("name", ["polos", "vela", "jaspice", "ref-clipscore-l14"])
+def test_scores_are_those_of_capevalkit(registry, name):
+    (registry / "a.jpg").write_bytes(b"\xff\xd8\xff\xe0")
+    metric = current().create("metrics", f"tried/{name}")
+    sets = [
+        CaptionSet(str(i), (text,), ("a dog",), media="a.jpg")
+        for i, text in enumerate(["a dog", "a dog runs", "one"])
+    ]
+    (scored,) = score_sets([metric], sets)
+    assert scored.stats[:, 0].tolist() == [0.2, 0.3, 0.1]
