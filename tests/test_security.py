@@ -200,9 +200,10 @@ def test_a_spec_names_no_key(folder, server):
 
 
 @holds(
-    "It cannot run code: `trust_remote_code` and `jars` (and parameters of plugins "
-    "that are marked so) need `HARNESS_ALLOW_CODE=1`, and "
-    "YAML has no tags of Python."
+    "It cannot run code: `trust_remote_code`, `jars` and `run` of a program (and "
+    "parameters of plugins that are marked so) need `HARNESS_ALLOW_CODE=1`, and YAML "
+    "has no tags of Python. It creates no environment of a program without "
+    "`--create-environments`."
 )
 def test_a_spec_runs_no_code(folder, server, capsys):
     spec = "task: t\ndataset: {reader: lines, path: private/text}\n"
@@ -210,6 +211,9 @@ def test_a_spec_runs_no_code(folder, server, capsys):
         "models: [{transformers: {model: evil, trust_remote_code: true}}]\nmetrics: "
         "[distinct]\n",
         "models: [human]\nmetrics: [{spice: {jars: evil}}]\n",
+        "models: [human]\nmetrics: [{command: {run: touch ran}}]\n",
+        "models: [{command: {run: touch ran}}]\nmetrics: [distinct]\n",
+        "models: [human]\nmetrics: [{mmd: {embedding: {command: {run: touch ran}}}}]\n",
         "models: [human]\nmetrics: [distinct]\nseed: "
         "!!python/object/apply:os.system ['touch ran']\n",
     ):
@@ -219,7 +223,17 @@ def test_a_spec_runs_no_code(folder, server, capsys):
         assert re.search(
             "runs code that the spec names|seed: input should be a valid integer", err
         ), err
+
+    # A manifest that the user trusts declares an environment, and the spec uses it.
+    Path("registry.yaml").write_text(
+        "provider: mine\nmetrics: {old: {command: [touch, ran], "
+        "environment: {requirements: [evil]}}}\n"
+    )
+    Path("code.yaml").write_text(spec + "models: [human]\nmetrics: [old]\n")
+    assert main(["run", "code.yaml"]) == 2
+    assert "its environment is not created yet" in capsys.readouterr().err
     assert not Path("ran").exists()
+    assert not Path("cache", "environments").exists()
 
 
 @holds(

@@ -178,7 +178,7 @@ def command_metric(
         Command line of the program; quotes group words, as in a shell, which is not
         used. A file needs the permission ``HARNESS_ALLOW_CODE=1`` for it.
     name : str, optional
-        Name in tables; default: that of the program.
+        Name in tables; default: ``command(NAME)`` with the name that the program has.
     images : str, optional
         Folder in which the media names of the examples are looked up.
     parameters : mapping, optional
@@ -205,7 +205,7 @@ def command_metric(
     )
     program = _typed_program("metric", run, limits)
     metric = ProgramMetric(program, "", parameters or {}, images, stored=stored)
-    metric.name = name or metric.client.greeting.name
+    metric.name = name or f"command({metric.client.greeting.name})"
     return metric
 
 

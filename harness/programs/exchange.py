@@ -55,7 +55,7 @@ class Chunk:
 
 
 @dataclass(eq=False)
-class Batch:
+class RequestBatch:
     """Requests of a chunk that a process has or shall have."""
 
     chunk: Chunk
@@ -77,8 +77,8 @@ class _Worker:
 
     def __init__(self, child: Child) -> None:
         self.child = child
-        self.in_flight: deque[Batch] = deque()
-        self.pending: dict[int, Batch] = {}
+        self.in_flight: deque[RequestBatch] = deque()
+        self.pending: dict[int, RequestBatch] = {}
         self.deadline = 0.0
         self.answered = False
         """True once the first batch is complete."""
@@ -111,7 +111,7 @@ class Exchange:
         self._next_id = 0
         self._batch_number = 0
         # A process ended: batches go out one at a time until those it had are done.
-        self._careful: set[Batch] = set()
+        self._careful: set[RequestBatch] = set()
         self._workers: list[_Worker] = []
         for _ in range(program.limits.replicas):
             self._workers.append(self._start())
@@ -149,7 +149,7 @@ class Exchange:
             The program breaks the protocol, takes too long, or ends at an item twice.
             Its processes are ended.
         """
-        queue: deque[Batch] = deque()
+        queue: deque[RequestBatch] = deque()
         try:
             while True:
                 self._fill(queue, chunks)
@@ -214,7 +214,7 @@ class Exchange:
             raise
         self.greeting = greeting
 
-    def _fill(self, queue: deque[Batch], chunks: Iterator[Chunk]) -> None:
+    def _fill(self, queue: deque[RequestBatch], chunks: Iterator[Chunk]) -> None:
         """Give each process batches up to its limits."""
         limits = self.program.limits
         for position, worker in enumerate(self._workers):
@@ -227,13 +227,13 @@ class Exchange:
                     chunk = next(chunks, None)
                     if chunk is None:
                         break
-                    queue.append(Batch(chunk, range(len(chunk.bodies))))
+                    queue.append(RequestBatch(chunk, range(len(chunk.bodies))))
                 if worker.child.ended:
                     worker = self._workers[position] = self._start()
                     self._greet(worker)
                 self._send(worker, queue.popleft())
 
-    def _send(self, worker: _Worker, batch: Batch) -> None:
+    def _send(self, worker: _Worker, batch: RequestBatch) -> None:
         """Queue the requests of a batch for a process."""
         bodies = batch.chunk.bodies
         batch.first_id = self._next_id
@@ -346,14 +346,14 @@ class Exchange:
         return ProgramFault(f"{self.label}: {text}")
 
     def _replace(
-        self, worker: _Worker, queue: deque[Batch], name_of: Callable[[int], str]
+        self, worker: _Worker, queue: deque[RequestBatch], name_of: Callable[[int], str]
     ) -> None:
         """Queue what a process that has ended had; raise :class:`ProgramFault` for the
         request at which it ended twice.
         """
         lost = list(worker.in_flight)
         how = worker.child.describe_end()
-        again: list[Batch] = []
+        again: list[RequestBatch] = []
         for batch in lost:
             unanswered = batch.unanswered
             self._careful.discard(batch)
@@ -364,7 +364,9 @@ class Exchange:
                 )
             groups = [[i] for i in unanswered] if batch.deaths else [unanswered]
             again += [
-                Batch(batch.chunk, group, batch.deaths + 1) for group in groups if group
+                RequestBatch(batch.chunk, group, batch.deaths + 1)
+                for group in groups
+                if group
             ]
         self._forget(worker)
         worker.child.kill()

@@ -47,7 +47,7 @@ KEY_PARAMETERS = ("api_key_env",)
 """Parameters of components that name the environment variable of a key, which is sent
 to a server (``KeyVariable``).
 """
-CODE_PARAMETERS = ("trust_remote_code", "jars")
+CODE_PARAMETERS = ("trust_remote_code", "jars", "run")
 """Parameters of components that run code of a folder or of the hub (``RunsCode``)."""
 _allowed: ContextVar[frozenset[str]] = ContextVar("_allowed", default=frozenset())
 _typed: ContextVar[bool] = ContextVar("_typed", default=False)
@@ -145,6 +145,8 @@ def check_permissions(tree: Located) -> None:
             location = tree.where((*key, parameter))
             if name is not None:
                 check_secret(name, location)
+            if _is_typed(value, parameter):
+                continue
             text = (
                 f"{parameter} runs code that the spec names; if you trust it, "
                 f"set the environment variable {ALLOWED_CODE}=1"
@@ -170,9 +172,7 @@ def check_component(label: str, params: Parameters, marked: Mapping[str, str]) -
         return
     for key, value in _walk(dict(params)):
         for parameter, name in _forbidden(value, {} if key else marked):
-            given: object = cast("Values", value)[parameter]
-            typed = isinstance(given, str) and given in _typed_values.get()
-            if name is None and typed:
+            if name is None and _is_typed(value, parameter):
                 continue
             path = ".".join(map(str, (*key, parameter)))
             if name is not None:
@@ -182,6 +182,12 @@ def check_component(label: str, params: Parameters, marked: Mapping[str, str]) -
                 f"set the environment variable {ALLOWED_CODE}=1"
             )
             raise InputError(text, label, parameter=parameter)
+
+
+def _is_typed(values: object, parameter: str) -> bool:
+    """Return True for a parameter of code that the user typed, not a file."""
+    given: object = cast("Values", values).get(parameter)
+    return _typed.get() or (isinstance(given, str) and given in _typed_values.get())
 
 
 def permitted(params: Parameters, marked: Mapping[str, str]) -> Values:

@@ -22,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kind",
         default="metric",
         metavar="KIND",
-        help="metric (default), distance, embedding, adapter, reader, task, or command: "
-        "a metric that is a program in any language",
+        help="metric (default), distance, embedding, adapter, reader, task, or "
+        "command: a metric that is a program in any language",
     )
     parser.add_argument(
         "--output", metavar="DIR", help="folder of the package (default: ./NAME)"

@@ -111,6 +111,9 @@ class Scores(MeanMetric):
         if self.path:
             digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
             signature += f"|file:{digest[:12]}"
+        if self.predictions:
+            digest = hashlib.sha256(self.predictions.read_bytes()).hexdigest()
+            signature += f"|predictions:{digest[:12]}"
         if self.column:
             signature += f"|column:{self.column}"
         return signature

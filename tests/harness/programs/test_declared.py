@@ -176,7 +176,7 @@ def test_rescore_takes_a_typed_command_beside_those_of_the_run(project):
     }
     harness.evaluate(spec, output="run")
     run = harness.rescore("run", [f"command:run='{sys.executable} overlap.py'"])
-    assert "overlap" in {record.metric for record in run.records}
+    assert "command(overlap)" in {record.metric for record in run.records}
 
 
 @needs_jq
