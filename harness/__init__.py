@@ -25,6 +25,7 @@ _MODULES = {
     "harness.hub": "push",
     "harness.page.notebook": "as_chart as_html",
     "harness.page.report": "report",
+    "harness.programs.environments_verb": "env",
     "harness.registry.function_plugins": (
         "distance_function embedding_function metric_function"
     ),

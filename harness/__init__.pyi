@@ -16,6 +16,7 @@ from harness.hub import push as push
 from harness.page.notebook import as_chart as as_chart
 from harness.page.notebook import as_html as as_html
 from harness.page.report import report as report
+from harness.programs.environments_verb import env as env
 from harness.registry.function_plugins import distance_function as distance_function
 from harness.registry.function_plugins import embedding_function as embedding_function
 from harness.registry.function_plugins import metric_function as metric_function

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import argparse
 
+import harness
 from harness.cli.options import add_common, print_verb_result
 from harness.programs.environments_verb import ACTIONS
-from harness.programs.environments_verb import env as env
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,5 +25,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the action and print the environments."""
-    print_verb_result(env(args.action, args.name), as_json=args.json)
+    print_verb_result(harness.env(args.action, args.name), as_json=args.json)
     return 0

@@ -56,6 +56,7 @@ RENDERING = {
     # of every verb: what the process may use
     "registry",
     "allow_secret",
+    "create_environments",
     # of the process that runs: executor and shards
     "executor",
     "workers",
@@ -186,6 +187,7 @@ EXAMPLES = {
     "check": Example(
         "check rouge --kind metrics", lambda: harness.check("rouge", kind="metrics")
     ),
+    "env": Example("env list", lambda: harness.env("list")),
     "df": Example(
         "df --references d.jsonl --output t.json --overwrite",
         lambda: harness.df("t.json", references="d.jsonl", overwrite=True),
