@@ -30,6 +30,7 @@ import numpy as np
 
 from harness.contracts import CaptionSet
 from harness.encoders.devices import first_device
+from harness.encoders.precision import Precision
 from harness.registry.torchvision_guard import guard_torchvision
 from harness.run.features import FeatureCache
 
@@ -138,7 +139,7 @@ def missing(peer: str) -> bool:
     return True
 
 
-def precisions_of(device: str) -> Sequence[str]:
+def precisions_of(device: str) -> Sequence[Precision]:
     """Return the precisions that are measured on a device."""
     return ("float32",) if device == "cpu" else ("float32", "tf32", "bfloat16")
 
@@ -178,19 +179,18 @@ def time_bertscore(folder: Path, device: str, sizes: Sizes) -> None:
 
 
 def one_pass(
-    folder: Path, device: str, sizes: Sizes, precision: str
+    folder: Path, device: str, sizes: Sizes, precision: Precision
 ) -> Callable[[], None]:
     """Return the work of all distinct texts once through the model, by length."""
     import torch
     import transformers
 
-    from harness.encoders.precision import check_precision, computing, weight_dtype
+    from harness.encoders.precision import computing, weight_dtype
 
-    kind = check_precision(precision, "benchmark")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModel.from_pretrained(folder).eval()
     model.encoder.layer = model.encoder.layer[: sizes.layer]
-    model = model.to(device=device, dtype=weight_dtype(kind))
+    model = model.to(device=device, dtype=weight_dtype(precision))
     texts = {
         *random_captions(sizes.captions, 0),
         *random_captions(5 * sizes.captions, 1),
@@ -199,7 +199,7 @@ def one_pass(
     size = 64 if device == "cpu" else 512
 
     def run() -> None:
-        with computing(kind), torch.inference_mode():
+        with computing(precision), torch.inference_mode():
             for start in range(0, len(by_length), size):
                 batch = tokenizer(
                     by_length[start : start + size], padding=True, return_tensors="pt"
@@ -302,7 +302,7 @@ def time_clip(folder: Path, device: str, sizes: Sizes) -> None:
     from harness_metrics.neural.clipscore import ClipScore, open_picture
 
     torch.manual_seed(0)
-    network = open_clip.create_model(sizes.clip, pretrained=None)
+    network: Any = open_clip.create_model(sizes.clip, pretrained=None)
     state = {k: v.clone().contiguous() for k, v in network.state_dict().items()}
     weights = folder / "clip.safetensors"
     save_file(state, weights)
@@ -343,8 +343,8 @@ def time_clip(folder: Path, device: str, sizes: Sizes) -> None:
     show(f"encoding alone, {precision}", best_seconds(encode, device, 1))
 
     network = network.to(device).eval()
-    transform = open_clip.image_transform(224, is_train=False)
-    tokenizer = open_clip.get_tokenizer(sizes.clip)
+    transform: Any = open_clip.image_transform(224, is_train=False)
+    tokenizer: Any = open_clip.get_tokenizer(sizes.clip)
 
     def plain() -> None:
         with torch.inference_mode():

@@ -117,7 +117,7 @@ class LibraryEncoder:
         with computing(self.precision):
             for start in range(0, len(order), TOKENISED):
                 chunk = order[start : start + TOKENISED]
-                self._encode_chunk([texts[k] for k in chunk], chunk, blocks)
+                self._encode_chunk([texts[int(k)] for k in chunk], chunk, blocks)
         return in_order(blocks)
 
     def _encode_chunk(
