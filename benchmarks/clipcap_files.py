@@ -81,7 +81,8 @@ def write_checkpoint(path: Path, gpt2: Any) -> Any:
     )
     # untrained prefixes would be lost beside word vectors
     for layer in (mapper[0], mapper[2]):
-        nn.init.normal_(layer.weight, std=0.5)
+        weight: Any = layer.weight
+        nn.init.normal_(weight, std=0.5)
     weights = {f"gpt.{name}": value for name, value in gpt2.state_dict().items()}
     positions = gpt2.config.n_positions
     for layer in range(gpt2.config.n_layer):

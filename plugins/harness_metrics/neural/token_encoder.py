@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -158,8 +159,7 @@ class TokenEncoder(LoadsModel):
         return [self._to_device(_from_bytes(value)) for value in encoded]
 
     def _compute(self, texts: Sequence[str]) -> list[Tokens]:
-        import torch
-
+        torch: Any = import_module("torch")
         device = self._loaded_model[2]
         if not texts:
             return []
@@ -195,8 +195,7 @@ class TokenEncoder(LoadsModel):
 
     def _to_device(self, tokens: Tokens) -> Tokens:
         """Return stored tokens where the model computes."""
-        import torch
-
+        torch: Any = import_module("torch")
         device = first_device(self.device, self.needed_by)
         if device == "cpu":
             return tokens
@@ -246,9 +245,8 @@ def _positions(model: Any) -> int:
 
 def _to_bytes(tokens: Tokens) -> bytes:
     """Return the bytes of the tokens of a text: their number, ids, weights, vectors."""
-    vectors = tokens.vectors
-    if not isinstance(vectors, np.ndarray):
-        vectors = vectors.cpu().numpy()
+    found: Any = tokens.vectors
+    vectors: Any = found if isinstance(found, np.ndarray) else found.cpu().numpy()
     return b"".join(
         (
             np.array([len(vectors)], dtype="<i8").tobytes(),

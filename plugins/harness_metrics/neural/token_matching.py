@@ -5,6 +5,7 @@ texts of an example at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,8 +97,7 @@ def precisions_on_device(groups: Sequence[Sequence[Tokens]]) -> np.ndarray:
 
     Sums are matrix products, whose order is the same in each run.
     """
-    import torch
-
+    torch: Any = import_module("torch")
     size = len(groups[0])
     vectors: Any = torch.nn.utils.rnn.pad_sequence(
         [torch.cat([text.vectors for text in group]) for group in groups],
