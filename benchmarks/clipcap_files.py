@@ -80,9 +80,9 @@ def write_checkpoint(path: Path, gpt2: Any) -> Any:
         nn.Linear(CLIP_WIDTH, hidden), nn.Tanh(), nn.Linear(hidden, width * PREFIX)
     )
     # untrained prefixes would be lost beside word vectors
-    for layer in (mapper[0], mapper[2]):
-        weight: Any = layer.weight
-        nn.init.normal_(weight, std=0.5)
+    for parameter in mapper.parameters():
+        if parameter.ndim > 1:
+            nn.init.normal_(parameter, std=0.5)
     weights = {f"gpt.{name}": value for name, value in gpt2.state_dict().items()}
     positions = gpt2.config.n_positions
     for layer in range(gpt2.config.n_layer):

@@ -197,8 +197,8 @@ class QualityDiscrepancy(CaptionWords):
         more = "more" if corpus.diversity > ends[1] else "less"
         return (
             f"the texts are {more} diverse than every noisy copy of the references: "
-            f"{corpus.diversity:.4g} beside {ends[0]:.4g} to {ends[1]:.4g}, so that the "
-            "curve has no quality at their diversity"
+            f"{corpus.diversity:.4g} beside {ends[0]:.4g} to {ends[1]:.4g}, so that "
+            "the curve has no quality at their diversity"
         )
 
     def number(self, objects: Objects) -> float:
