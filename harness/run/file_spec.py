@@ -52,8 +52,9 @@ def score_spec(
     the adapter, the last of the reader too). ``slices`` are columns of the metadata
     whose values are slices. ``images`` is the folder of the images, which metrics of
     images read; without ``references`` the ids of the candidates are the examples.
-    Raises :class:`~harness.errors.HarnessError` for labels
-    that do not fit the files, and for metrics that cannot be parsed.
+
+    Raises :class:`~harness.errors.HarnessError` for labels that do not fit the files,
+    and for metrics that cannot be parsed.
     """
     if not files:
         raise HarnessError("no file of candidates; expected at least one")
@@ -74,19 +75,9 @@ def score_spec(
         params = {"path": file, **columns, **faults, "label": label}
         models.append({candidate_adapter(): params})
 
-    empty = accept_faults(["empty"] if "empty" in allow else [])
     spec: Values = {
         "task": f"score {', '.join(Path(file).name for file in files)}",
-        "dataset": (
-            image_examples(files, str(images), options)
-            if references is None
-            else {
-                "reader": reference_reader(),
-                "path": reference_path(references),
-                **empty,
-                **options.of_references(),
-            }
-        ),
+        "dataset": _dataset(files, references, images, allow, options),
         "models": models,
         "metrics": [
             {name: {**_image_params(name, images), **params}}
@@ -102,19 +93,45 @@ def score_spec(
         spec["dataset"]["meta"] = list(slices)
         spec["slices"] = list(slices)
 
-    # Places of the spec in messages: there is no file that the user could look at.
-    option_of_key: dict[Key, str] = {
+    options_of_keys = {
+        **_options_of_keys(references),
+        **{("metrics", k): f"-m {text}" for k, (text, *_) in enumerate(chosen)},
+        **{("models", k): f"--candidates {file}" for k, (file, _) in enumerate(pairs)},
+    }
+    return Located(spec, {key: (name, 0) for key, name in options_of_keys.items()})
+
+
+def _dataset(
+    files: Sequence[str],
+    references: str | Sequence[str] | None,
+    images: str | None,
+    allow: Sequence[str],
+    options: FileOptions,
+) -> Values:
+    """Return the data set: files of references, or without them the images that the
+    candidates are about.
+    """
+    if references is None:
+        return image_examples(files, str(images), options)
+    return {
+        "reader": reference_reader(),
+        "path": reference_path(references),
+        **accept_faults(["empty"] if "empty" in allow else []),
+        **options.of_references(),
+    }
+
+
+def _options_of_keys(references: str | Sequence[str] | None) -> dict[Key, str]:
+    """Return key of the spec -> option of the command: there is no file whose places a
+    message could name.
+    """
+    return {
         (): "harness score",
         ("dataset",): "--references" if references is not None else "--images",
         ("models",): "--candidates",
         ("seed",): "--seed",
         ("limit",): "--limit",
     }
-    for index, (text, *_) in enumerate(chosen):
-        option_of_key["metrics", index] = f"-m {text}"
-    for index, (file, _) in enumerate(pairs):
-        option_of_key["models", index] = f"--candidates {file}"
-    return Located(spec, {key: (option, 0) for key, option in option_of_key.items()})
 
 
 def _image_params(metric: str, images: str | None) -> Values:

@@ -186,6 +186,8 @@ def score_systems(
         raise HarnessError(
             f"draws is {draws}; expected at least 1", parameter="draws", value=draws
         )
+    if by and references is None:
+        raise InputError("by reads columns of a file of references", parameter="by")
     if metrics is None and references is None:
         of_images = current().all_with_role("metrics", "default-of-images")
         metrics = [entry.name for entry in of_images]
