@@ -20,6 +20,18 @@ import numpy as np
 
 from caption_kernels.coco.toolkit import Meteor, PTBTokenizer
 
+WITHOUT_EFFECT = frozenset(
+    {
+        "cache_path",
+        "java_path",
+        "java_max_memory",
+        "language",
+        "tmp_path",
+        "use_shell",
+        "verbose",
+    }
+)
+"""Options of caches, Java and messages, and the language, which is checked."""
 Score = dict[str, np.float64]
 SentenceScores = dict[str, np.ndarray]
 
@@ -37,10 +49,12 @@ def preprocess_mono_sents(sentences: Sequence[str], **options: object) -> list[s
     sentences : sequence of str
         N sentences without line breaks.
     options
-        ``cache_path``, ``java_path``, ``tmp_path`` and ``verbose`` have no effect.
+        Options of the original about caches, Java and messages, which have no effect.
 
     Raises
     ------
+    TypeError
+        For an option that the original does not have.
     ValueError
         For ``punctuations`` or ``normalize_apostrophe``, which change the tokens.
 
@@ -73,8 +87,7 @@ def meteor(
     return_all_scores : bool
         False returns the number of the corpus alone.
     options
-        ``cache_path``, ``java_path``, ``java_max_memory``, ``use_shell`` and
-        ``verbose`` have no effect.
+        Options of the original about caches, Java and messages, which have no effect.
 
     Returns
     -------
@@ -85,6 +98,8 @@ def meteor(
     ------
     MissingSources
         Without the data of the package pycocoevalcap (the extra ``meteor``).
+    TypeError
+        For an option that the original does not have.
     ValueError
         For a ``language`` other than ``en``, and for ``params`` or ``weights``.
     """
@@ -102,7 +117,12 @@ def meteor(
 
 
 def _refuse(options: dict[str, object], names: Sequence[str]) -> None:
-    """Raise ValueError for an option that would change the numbers."""
+    """Raise ValueError for an option that would change the numbers, and TypeError for
+    one that does not exist.
+    """
+    for name in options:
+        if name not in WITHOUT_EFFECT and name not in names:
+            raise TypeError(f"unexpected keyword argument '{name}'")
     for name in names:
         if options.get(name):
             raise ValueError(
