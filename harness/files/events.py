@@ -22,6 +22,7 @@ def resolve_events(
     events: Events | None,
     *,
     form: str = "",
+    keeps_answers: bool = False,
 ) -> Iterator[Record]:
     """Yield records whose lists of texts with times are one text, or one record per
     text.
@@ -40,6 +41,10 @@ def resolve_events(
     form : str
         Name of the form of the file: the cues of a file of subtitles are the events of
         one video.
+    keeps_answers : bool
+        A text without a place beside it is an answer of a model, which stays as it is
+        where sets are asked for (:class:`~harness.files.answer_events.AnswerEvents`
+        reads it when the duration is known).
 
     Raises
     ------
@@ -49,7 +54,9 @@ def resolve_events(
     """
     if events == "sets":
         is_video = form in ("srt", "webvtt")
-        yield from event_set_rows(rows, id_column, captions, is_video=is_video)
+        yield from event_set_rows(
+            rows, id_column, captions, is_video=is_video, keeps_answers=keeps_answers
+        )
         return
     for row in rows:
         spans = _find_spans(row.fields, captions)
