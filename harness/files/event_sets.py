@@ -20,7 +20,11 @@ from harness.files.yaml_source import YamlValue
 TIME_COLUMNS = ("timestamps", "timestamp", "segments", "segment", "times", "time_spans")
 """Usual names of the times of events, beside their texts or in an object with a text.
 """
-BOX_COLUMNS = ("boxes", "box", "bbox", "bboxes")
+REGION_BOXES = "region_boxes"
+"""Column of the boxes of forms whose captions are those of regions or objects: a list
+of such captions is never one of alternatives.
+"""
+BOX_COLUMNS = (REGION_BOXES, "boxes", "box", "bbox", "bboxes")
 """Usual names of boxes: left, top, right and bottom, or the eight corners in a scene.
 """
 STARTS = ("start", "start_time", "begin")

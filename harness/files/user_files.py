@@ -136,18 +136,22 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
 def fingerprint(name: str, paths: Sequence[Path], params: Parameters) -> str:
     """Return ``name:`` and a hash of the parameters and of the files' bytes, in order.
 
-    A folder stands for the files in it, with their names; a part of a file
-    (``FILE#PART``) for the file and the name of the part.
+    A folder stands for the files in it and the JSON files below, with their names; a
+    part of a file (``FILE#PART``) for the file and the name of the part.
     """
     digest = hashlib.sha256(json.dumps(params, sort_keys=True, default=str).encode())
     for path in paths:
         if isinstance(path, PartPath):
             digest.update(path.part.encode())
-        for file_path in sorted(path.iterdir()) if path.is_dir() else [path]:
+        files = [path]
+        if path.is_dir():
+            nested = (file for file in path.rglob("*.json") if file.parent != path)
+            files = [*sorted(path.iterdir()), *sorted(nested)]
+        for file_path in files:
             if not file_path.is_file():
                 continue
             if path.is_dir():
-                digest.update(file_path.name.encode())
+                digest.update(file_path.relative_to(path).as_posix().encode())
             with file_path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return f"{name}:{digest.hexdigest()[:32]}"
