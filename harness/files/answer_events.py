@@ -96,7 +96,7 @@ class AnswerEvents:
             raise InputError(error.message + _UNIT_ADVICE, where) from error
         if events is None:
             raise InputError(
-                "holds no times; expected events such as '12.0 - 24.5 seconds, a man "
+                "it holds no times; expected events such as '12.0 - 24.5 seconds, a man "
                 "runs', '[00:12] a man runs', or a JSON list of objects with start, "
                 "end and text",
                 where,
@@ -122,7 +122,8 @@ class AnswerEvents:
             except InputError as error:
                 which = "the answer" if number == 1 else f"answer {number}"
                 return Failure(
-                    f"no events can be read: {which} {error.message}; found {answer!r}"
+                    f"no events can be read from {which}: {error.message}; "
+                    f"found {answer!r}"
                 )
         return tuple(texts)
 

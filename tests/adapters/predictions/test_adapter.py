@@ -543,7 +543,7 @@ def test_answers_of_models_are_sets_and_what_is_none_is_a_failure(save):
 def test_a_file_without_any_events_is_refused(save):
     path = save({"v1": "a dog", "v2": "a cat"})
     message = error_of(timed_examples(), path=path, events="sets")
-    assert "'v1': no events can be read: the answer holds no times" in message
+    assert "'v1': no events can be read from the answer: it holds no times" in message
 
 
 def test_times_with_two_units_are_failures_with_both_written_out(save):

@@ -39,7 +39,7 @@ def test_an_answer_that_cannot_be_read_is_a_failure_that_keeps_it():
         Generation((ANSWER, "I am sorry, but I\ncannot")), Example("v", ())
     )
     assert isinstance(result, Failure)
-    assert "answer 2 holds no times" in result.reason
+    assert "from answer 2: it holds no times" in result.reason
     assert "found 'I am sorry, but I\\ncannot'" in result.reason
     failure = Failure("no reply")
     assert AnswerEvents().finish(failure, Example("v", ())) is failure
