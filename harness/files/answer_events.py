@@ -96,8 +96,8 @@ class AnswerEvents:
             raise InputError(error.message + _UNIT_ADVICE, where) from error
         if events is None:
             raise InputError(
-                "it holds no times; expected events such as '12.0 - 24.5 seconds, a man "
-                "runs', '[00:12] a man runs', or a JSON list of objects with start, "
+                "it holds no times; expected events such as '12.0 - 24.5 seconds, a "
+                "man runs', '[00:12] a man runs', or a JSON list of objects with start, "
                 "end and text",
                 where,
             )

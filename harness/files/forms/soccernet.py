@@ -25,6 +25,7 @@ from harness.files.forms.sample import Sample
 from harness.files.records import Record
 from harness.files.streams import check_expansion, readable
 from harness.files.strict_json import decode_json, load_json
+from harness.files.user_files import files_below
 
 SECONDS = 15
 """Reach of an event on both sides of its moment; one near the kick-off begins with the
@@ -51,8 +52,13 @@ class _Game(NamedTuple):
 
 
 def has_games(folder: Path) -> bool:
-    """Return True for a folder with files of games somewhere below."""
-    return any(next(folder.rglob(name), None) is not None for name in FILES.values())
+    """Return True for a folder with files of games in it or below."""
+    return any(_game_files(folder, name) for name in FILES.values())
+
+
+def _game_files(folder: Path, name: str) -> list[Path]:
+    """Return the files of a name in a folder and below, in their order."""
+    return sorted([*folder.glob(name), *files_below(folder, name)])
 
 
 def _is_game(document: object) -> bool:
@@ -92,10 +98,11 @@ def _games(sample: Sample) -> Iterator[_Game]:
     Those of the role are read; without any, those of the other role.
     """
     if sample.container == "folder":
-        paths = sorted(sample.path.rglob(FILES[sample.role]))
+        paths = _game_files(sample.path, FILES[sample.role])
         if not paths:
-            paths = [p for name in FILES.values() for p in sample.path.rglob(name)]
-        for path in sorted(paths):
+            others = (_game_files(sample.path, name) for name in FILES.values())
+            paths = [path for of_name in others for path in of_name]
+        for path in paths:
             name = path.parent.relative_to(sample.path).as_posix()
             yield _Game(name, str(path), load_json(path))
     elif sample.container == "archive":
