@@ -97,8 +97,8 @@ class AnswerEvents:
         if events is None:
             raise InputError(
                 "it holds no times; expected events such as '12.0 - 24.5 seconds, a "
-                "man runs', '[00:12] a man runs', or a JSON list of objects with start, "
-                "end and text",
+                "man runs', '[00:12] a man runs', or a JSON list of objects with "
+                "start, end and text",
                 where,
             )
         return EventSet(
