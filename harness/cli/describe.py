@@ -40,9 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--events",
-        choices=[choice for choice in EVENTS if choice != "sets"],
-        help="texts with times: one paragraph of each record, "
-        "or each an item of its own",
+        choices=EVENTS,
+        help="texts with times: one paragraph of each record, each an item of its own, "
+        "or sets of events, whose gaps and overlaps are described (the default where a "
+        "record has several)",
     )
 
     add_count(parser, "--seed", "seed of the drawn captions", 0)

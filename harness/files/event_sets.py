@@ -20,7 +20,11 @@ from harness.files.yaml_source import YamlValue
 TIME_COLUMNS = ("timestamps", "timestamp", "segments", "segment", "times", "time_spans")
 """Usual names of the times of events, beside their texts or in an object with a text.
 """
-BOX_COLUMNS = ("boxes", "box", "bbox", "bboxes")
+REGION_BOXES = "region_boxes"
+"""Column of the boxes of forms whose captions are those of regions or objects: a list
+of such captions is never one of alternatives.
+"""
+BOX_COLUMNS = (REGION_BOXES, "boxes", "box", "bbox", "bboxes")
 """Usual names of boxes: left, top, right and bottom, or the eight corners in a scene.
 """
 STARTS = ("start", "start_time", "begin")
@@ -36,7 +40,12 @@ WHOLE_VIDEO = "1"
 
 
 def event_set_rows(
-    rows: Iterable[Record], id_column: str | None, captions: str, *, is_video: bool
+    rows: Iterable[Record],
+    id_column: str | None,
+    captions: str,
+    *,
+    is_video: bool,
+    keeps_answers: bool = False,
 ) -> Iterator[Record]:
     """Yield records whose captions are the text of a set of events.
 
@@ -51,6 +60,8 @@ def event_set_rows(
         Column of the texts.
     is_video : bool
         All records are events of one video (subtitles).
+    keeps_answers : bool
+        Texts without a place beside them stay as they are.
 
     Raises
     ------
@@ -62,7 +73,14 @@ def event_set_rows(
     first: Record | None = None
     key = ""
     for row in rows:
-        row = _with_events(row, captions)
+        if not keeps_answers:
+            row = _with_events(row, captions)
+        elif _is_answer(row, captions):
+            if first is not None:
+                yield _joined(first, captions, group, id_column, key)
+            first, group = None, []
+            yield row
+            continue
         event = _single_event(row, captions)
         if event is None:
             if first is not None:
@@ -89,9 +107,9 @@ def _with_events(row: Record, captions: str) -> Record:
     """Return a record whose one text is an answer of a model with times in it as one of
     texts and times; any other record as it is.
     """
-    text = get_field(row.fields, captions)
-    if not isinstance(text, str) or _place_of_object(row.fields) is not None:
+    if not _is_answer(row, captions):
         return row
+    text = cast("str", get_field(row.fields, captions))
     events = read_timed_text(text, row.where, _duration(row))
     if events is None:
         return row
@@ -103,6 +121,12 @@ def _with_events(row: Record, captions: str) -> Record:
             TIME_COLUMNS[0]: [[event.start, event.end] for event in events],
         },
     )
+
+
+def _is_answer(row: Record, captions: str) -> bool:
+    """Return True for a record of one text without a place beside it."""
+    text = get_field(row.fields, captions)
+    return isinstance(text, str) and _place_of_object(row.fields) is None
 
 
 def _joined(

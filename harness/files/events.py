@@ -6,10 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from harness.contracts import Events, Parameters
+from harness.contracts import Events, Parameters, Values
 from harness.errors import InputError
 from harness.files.columns import find_name
-from harness.files.event_sets import ENDS, STARTS, TEXTS, TIME_COLUMNS, event_set_rows
+from harness.files.event_sets import (
+    ENDS,
+    REGION_BOXES,
+    STARTS,
+    TEXTS,
+    TIME_COLUMNS,
+    event_set_rows,
+)
 from harness.files.fields import get_field
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
@@ -22,6 +29,7 @@ def resolve_events(
     events: Events | None,
     *,
     form: str = "",
+    keeps_answers: bool = False,
 ) -> Iterator[Record]:
     """Yield records whose lists of texts with times are one text, or one record per
     text.
@@ -40,6 +48,10 @@ def resolve_events(
     form : str
         Name of the form of the file: the cues of a file of subtitles are the events of
         one video.
+    keeps_answers : bool
+        A text without a place beside it is an answer of a model, which stays as it is
+        where sets are asked for (:class:`~harness.files.answer_events.AnswerEvents`
+        reads it when the duration is known).
 
     Raises
     ------
@@ -49,25 +61,28 @@ def resolve_events(
     """
     if events == "sets":
         is_video = form in ("srt", "webvtt")
-        yield from event_set_rows(rows, id_column, captions, is_video=is_video)
+        yield from event_set_rows(
+            rows, id_column, captions, is_video=is_video, keeps_answers=keeps_answers
+        )
         return
     for row in rows:
-        spans = _find_spans(row.fields, captions)
-        if spans is None:
+        places = _find_places(row.fields, captions)
+        if places is None:
             yield row
             continue
         texts = get_field(row.fields, captions)
         assert isinstance(texts, (list, tuple))
 
-        if len(texts) != len(spans):
+        noun = "boxes" if REGION_BOXES in row.fields else "times"
+        if len(texts) != len(places):
             raise InputError(
-                f"'{captions}' has {len(texts)} texts and {len(spans)} times; "
-                "expected as many times as texts",
+                f"'{captions}' has {len(texts)} texts and {len(places)} {noun}; "
+                f"expected as many {noun} as texts",
                 row.where,
             )
         if events is None and len(texts) > 1:
             raise InputError(
-                f"'{captions}' holds {len(texts)} texts with times: "
+                f"'{captions}' holds {len(texts)} texts with {noun}: "
                 "captions of parts, not of one thing "
                 "(events: paragraph joins them to one text; "
                 "events: separate makes each an item of its own)",
@@ -80,11 +95,24 @@ def resolve_events(
             paragraph = " ".join(str(value).strip() for value in values)
             yield Record(row.where, {**row.fields, captions: paragraph})
             continue
-        for number, (value, span) in enumerate(zip(values, spans), 1):
-            fields = {**row.fields, captions: value, "start": span[0], "end": span[1]}
+        for number, (value, place) in enumerate(zip(values, places), 1):
+            fields = {**row.fields, captions: value, **place}
             if id_column is not None:
                 fields[id_column] = f"{get_field(row.fields, id_column)}#{number}"
             yield Record(row.where, fields)
+
+
+def _find_places(fields: Parameters, captions: str) -> Sequence[Values] | None:
+    """Return the fields with the place of each text of a record; None where the texts
+    have none.
+    """
+    boxes = fields.get(REGION_BOXES)
+    if isinstance(boxes, list) and isinstance(fields.get(captions), (list, tuple)):
+        return [{"box": box} for box in boxes]
+    spans = _find_spans(fields, captions)
+    if spans is None:
+        return None
+    return [{"start": start, "end": end} for start, end in spans]
 
 
 def _find_spans(
@@ -141,8 +169,10 @@ def _text_of(item: YamlValue) -> YamlValue:
 
 
 def has_times(fields: Parameters) -> bool:
-    """Return True for a record with times, or with objects that have some."""
-    if find_name(TIME_COLUMNS, fields) is not None:
+    """Return True for a record with times or boxes of regions, or with objects that
+    have times.
+    """
+    if find_name((*TIME_COLUMNS, REGION_BOXES), fields) is not None:
         return True
     return any(
         isinstance(value, list)

@@ -27,6 +27,10 @@ ZSTANDARD_MAGIC = b"\x28\xb5\x2f\xfd"
 PARQUET_MAGIC = b"PAR1"
 PACKED = (".gz", ".zst")
 """Endings of compressed files."""
+DEEPEST_FOLDERS = 4
+"""Levels of folders in which files below a folder are sought, such as split, league,
+season and game: a whole disk that is named by mistake is not searched.
+"""
 
 
 def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -> Path:
@@ -133,21 +137,33 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
             ) from error
 
 
+def files_below(folder: Path, pattern: str) -> Iterator[Path]:
+    """Yield the files of a name in the folders below one, down to
+    :data:`DEEPEST_FOLDERS`; those of the folder itself are left out.
+    """
+    for depth in range(1, DEEPEST_FOLDERS + 1):
+        yield from folder.glob("*/" * depth + pattern)
+
+
 def fingerprint(name: str, paths: Sequence[Path], params: Parameters) -> str:
     """Return ``name:`` and a hash of the parameters and of the files' bytes, in order.
 
-    A folder stands for the files in it, with their names; a part of a file
-    (``FILE#PART``) for the file and the name of the part.
+    A folder stands for the files in it and the JSON files below (:func:`files_below`),
+    with their names; a part of a file (``FILE#PART``) for the file and the name of the
+    part.
     """
     digest = hashlib.sha256(json.dumps(params, sort_keys=True, default=str).encode())
     for path in paths:
         if isinstance(path, PartPath):
             digest.update(path.part.encode())
-        for file_path in sorted(path.iterdir()) if path.is_dir() else [path]:
+        files = [path]
+        if path.is_dir():
+            files = [*sorted(path.iterdir()), *sorted(files_below(path, "*.json"))]
+        for file_path in files:
             if not file_path.is_file():
                 continue
             if path.is_dir():
-                digest.update(file_path.name.encode())
+                digest.update(file_path.relative_to(path).as_posix().encode())
             with file_path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return f"{name}:{digest.hexdigest()[:32]}"

@@ -1,5 +1,5 @@
 """Description of captions: how a file is read, sizes, lengths, vocabulary, repeated
-captions, and the agreement of people.
+captions, events and their gaps, and the agreement of people.
 """
 
 from __future__ import annotations
@@ -12,8 +12,17 @@ from typing import Any
 import numpy as np
 
 from harness.analysis.description import describe_captions
+from harness.analysis.event_description import describe_event_sets
 from harness.api import MetricResult, score
-from harness.contracts import Events, Reading, Values, VerbResult, arrow_table
+from harness.contracts import (
+    Events,
+    EventSet,
+    Reading,
+    Values,
+    VerbResult,
+    arrow_table,
+    is_event_set,
+)
 from harness.errors import InputError, escape_controls
 from harness.reporting.table import Table, heading, interval_text, number
 from harness.run.advice_spelling import KEYWORD_SPELLING, respell
@@ -96,8 +105,10 @@ def describe(
     metrics : sequence of str, optional
         Metrics of the agreement, the score of one caption of each example, drawn at
         random, against the others; default: those of :func:`harness.score`.
-    events : {"paragraph", "separate"}, optional
-        Texts with times, as for :func:`harness.score`.
+    events : {"paragraph", "separate", "sets"}, optional
+        Texts with times, as for :func:`harness.score`; default: sets of events, whose
+        lengths, gaps and overlaps are described. Their agreement needs ``metrics`` of
+        events.
     seed : int
         Seed of the drawn captions.
 
@@ -109,11 +120,13 @@ def describe(
     """
     paths = [str(file) for file in files]
     try:
-        captions, readings = read_described(paths, FileOptions(events=events or ""))
+        captions, readings = _read(paths, events)
     except InputError as error:
         raise respell(error, KEYWORD_SPELLING) from error
     if not captions:
         raise InputError("no example has a reference", paths[0])
+    texts = [text for of_example in captions.values() for text in of_example]
+    is_of_events = bool(texts) and all(map(is_event_set, texts))
     candidates, others = _draw_captions(captions, seed)
     if metrics and not candidates:
         raise InputError(
@@ -121,10 +134,29 @@ def describe(
             paths[0],
         )
     agreement: Mapping[str, MetricResult] = {}
-    if candidates:
+    if candidates and (metrics or not is_of_events):
         agreement = score(candidates, others, metrics or None, seed=seed)
-    numbers = describe_captions(captions)
+    if is_of_events:
+        numbers = describe_event_sets(
+            {key: [*map(EventSet.from_text, own)] for key, own in captions.items()}
+        )
+    else:
+        numbers = describe_captions(captions)
     return Description(paths, numbers, agreement, readings, len(candidates))
+
+
+def _read(
+    paths: Sequence[str], events: Events | None
+) -> tuple[dict[str, tuple[str, ...]], list[Reading]]:
+    """Return the captions by id and the readings of files; without a choice texts with
+    times or boxes are sets of events.
+    """
+    try:
+        return read_described(paths, FileOptions(events=events or ""))
+    except InputError as error:
+        if events is not None or error.parameter != "events":
+            raise
+    return read_described(paths, FileOptions(events="sets"))
 
 
 def _draw_captions(
@@ -147,9 +179,22 @@ def _reading_lines(reading: Reading) -> Iterator[str]:
     """Yield how a file is read in one role, with its first captions."""
     yield f"as {reading.role}: {escape_controls(reading.line())}"
     for key, texts in reading.examples.items():
+        shown = [_events_text(text) if is_event_set(text) else text for text in texts]
         cut = [
             text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
-            for text in texts
+            for text in shown
         ]
         quoted = ", ".join(map(repr, cut)) or "none"
         yield f"  {key!r}: {escape_controls(quoted)}"
+
+
+def _events_text(text: str) -> str:
+    """Return the first events of a set as a line."""
+    events = EventSet.from_text(text).events
+    parts = [
+        f"{event.place[0]:g} to {event.place[1]:g} s: {event.text}"
+        if event.geometry == "time"
+        else f"{event.label or 'a box'}: {event.text}"
+        for event in events[:SHOWN_CHARACTERS]
+    ]
+    return "; ".join(parts) or "no events"

@@ -15,7 +15,6 @@ import pytest
 pytestmark = pytest.mark.slow
 PACKAGES = {
     "readability": ["reading-ease", "word-recall", "shared-words", "trigrams"],
-    "subtitles": ["srt", "lead-words", "subtitles-sample"],
     "browser": [],
     "loggers": [],
     "vocabulary": ["word-share"],
@@ -123,24 +122,6 @@ def test_the_functions_score_with_p_values_and_comparisons(installed, tmp_path):
         "word-recall",
         "trm(shared-words)",
         "mmd(trigrams)",
-    }
-
-
-def test_the_task_runs_and_the_hook_is_called(installed, tmp_path):
-    done = installed(
-        "harness",
-        "run",
-        "subtitles-sample",
-        "--output",
-        tmp_path / "run",
-        SUBTITLES_SUMMARY="1",
-    )
-    assert done.returncode == 0, done.stderr
-    assert "subtitles-sample: cr2 " in done.stdout
-    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
-    assert {plugin["provider"] for plugin in manifest["plugins"]} == {
-        "harness",
-        "subtitles",
     }
 
 

@@ -23,6 +23,8 @@ from harness.contracts import (
 )
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError
+from harness.files.answer_events import AnswerEvents
+from harness.files.generated.timed_texts import TimeUnit
 from harness.llm.api_key import read_key
 from harness.llm.client import ChatClient
 from harness.llm.session import RequestFailed, Session
@@ -88,6 +90,12 @@ class OpenAI:
         its tokens.
     extra
         Further fields of every request. ``top_k`` is sent without it.
+    events
+        ``sets`` reads each answer as events with times (docs/dense.md); an example with
+        an answer that cannot be read is a failure that keeps it.
+    time_unit, fps
+        Unit of times that the model writes without one (``seconds``, ``hundredths`` of
+        the duration, ``frames``), and the frames of a second; with ``events``.
     """
 
     prepare_only_checks = True
@@ -120,6 +128,9 @@ class OpenAI:
         parameters: Mapping[str, str | None] | None = None,
         prices: Prices | None = None,
         extra: Mapping[str, Any] | None = None,
+        events: Literal["sets"] | None = None,
+        time_unit: TimeUnit | None = None,
+        fps: float | None = None,
     ) -> None:
         self.client = ChatClient(
             owner="openai",
@@ -153,6 +164,7 @@ class OpenAI:
         self.seed = seed
         self.prices = dict(prices or {})
         self.extra = dict(extra or {})
+        self.answer_events = AnswerEvents.of_parameters(events, time_unit, fps)
 
     @property
     def media_folder(self) -> Path | None:
@@ -189,6 +201,8 @@ class OpenAI:
         for name, (value, default) in optional.items():
             if value != default:
                 settings[name] = value
+        if self.answer_events is not None:
+            settings |= self.answer_events.settings()
         return f"openai-{json.dumps(settings, sort_keys=True)}"
 
     def prepare(self, task: TaskView) -> None:
@@ -264,7 +278,10 @@ class OpenAI:
             session: Session, request: tuple[int, Example, int]
         ) -> None:
             position, example, seed = request
-            store(position, await self._generation(session, example, decoding, seed))
+            result = await self._generation(session, example, decoding, seed)
+            if self.answer_events is not None:
+                result = self.answer_events.finish(result, example)
+            store(position, result)
 
         self.client.ask_all(
             generate_one, list(zip(range(len(examples)), examples, seeds))

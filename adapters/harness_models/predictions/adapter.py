@@ -14,6 +14,7 @@ from harness.contracts import (
     Events,
     EventSet,
     Example,
+    Failure,
     PathParam,
     Reading,
     TaskView,
@@ -22,9 +23,11 @@ from harness.contracts.parameters import Count, check_arguments
 from harness.contracts.reading import KEYS
 from harness.errors import InputError, counted
 from harness.files import captions
+from harness.files.answer_events import AnswerEvents, example_duration
 from harness.files.forms import existing_captions
 from harness.files.generated.cleaning import check_clean
 from harness.files.generated.record_signs import RecordSigns
+from harness.files.generated.timed_texts import TimeUnit
 from harness.files.table_columns import check_mapping
 from harness.files.user_files import fingerprint
 from harness.registry.file_forms import form_names
@@ -60,7 +63,11 @@ class Predictions:
         Treatment of texts with times: ``paragraph`` joins those of a record to one
         text, ``separate`` makes each an item ``ID#1``, ``sets`` makes them a set of
         events. The protocol of a metric of sets says what a missing set counts, so that
-        missing and unknown sets are counted and named, not refused.
+        missing and unknown sets are counted and named, not refused. A text that cannot
+        be read as events is a failure that keeps it.
+    time_unit, fps
+        Unit of times that a model writes without one (``seconds``, ``hundredths`` of
+        the duration, ``frames``), and the frames of a second; with ``events: sets``.
     system
         For candidates that are an object (system -> caption, list of captions, or
         null): the system to use, or a list of systems whose captions form one set.
@@ -100,6 +107,8 @@ class Predictions:
         allow_empty: bool = False,
         events: Events | None = None,
         clean: str | Sequence[str] = (),
+        time_unit: TimeUnit | None = None,
+        fps: float | None = None,
     ) -> None:
         if format not in FORMATS and format not in form_names():
             formats = list(dict.fromkeys((*FORMATS, *form_names())))
@@ -135,6 +144,7 @@ class Predictions:
             check_clean(clean),
         )
 
+        self.answer_events = AnswerEvents.of_parameters(events, time_unit, fps)
         self.n = n
         self.allow_missing = allow_missing
         self.allow_unknown = allow_unknown
@@ -158,6 +168,8 @@ class Predictions:
             }
             if self.choice.events:
                 params["events"] = self.choice.events
+            if self.answer_events is not None:
+                params |= self.answer_events.settings()
             if self.choice.clean:
                 params["clean"] = self.choice.clean
             self._fingerprint = fingerprint("predictions", self.paths, params)
@@ -172,7 +184,10 @@ class Predictions:
             if table.undecided:
                 table.take_usual()
             for key in (*table.captions, *table.null):
-                out[key] = out.get(key, ()) + table.captions.get(key, ())
+                texts = table.captions.get(key, ())
+                if self.answer_events is not None:
+                    texts = tuple(self.answer_events.to_set(t, None) for t in texts)
+                out[key] = out.get(key, ()) + texts
         return out
 
     def id_columns(self) -> dict[str, list[str]]:
@@ -231,7 +246,8 @@ class Predictions:
             ):
                 raise self._no_ids_error(table, names, unknown)
 
-            if self.choice.events == "sets":
+            if self.answer_events is not None:
+                _read_answers(table, task, self.answer_events)
                 self._note_sets(table, missing, () if task.partial else unknown)
                 continue
             if missing and not self.allow_missing:
@@ -382,9 +398,11 @@ class Predictions:
 
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterator[Candidates]:
+    ) -> Iterator[Candidates | Failure]:
         """Yield the first ``n`` captions of each example, at most
-        ``decoding.candidates``; an empty tuple if there are none.
+        ``decoding.candidates``; an empty tuple if there are none, a
+        :class:`~harness.contracts.Failure` for a text that is no set of events where
+        these are asked for.
         """
         tables = self._read()
         limit = min(
@@ -392,6 +410,12 @@ class Predictions:
             default=None,
         )
         for example in examples:
+            failed = [
+                t.failures[example.id] for t in tables if example.id in t.failures
+            ]
+            if failed:
+                yield Failure(failed[0])
+                continue
             yield tuple(
                 text for table in tables for text in table.captions.get(example.id, ())
             )[:limit]
@@ -406,6 +430,37 @@ class Predictions:
                 read_table(path, self.format, self.choice) for path in self.paths
             ]
         return self._tables
+
+
+def _read_answers(table: Table, task: TaskView, reading: AnswerEvents) -> None:
+    """Replace the answers of models in a file by sets of events, and note those that
+    cannot be read.
+
+    Raises :class:`InputError` where no text of the file is a set of events.
+    """
+    first_failed = ""
+    has_sets = False
+    for example in task.examples:
+        texts = table.captions.get(example.id, ())
+        if not texts:
+            continue
+        sets = reading.to_sets(texts, example_duration(example))
+        if isinstance(sets, Failure):
+            table.failures[example.id] = sets.reason
+            first_failed = first_failed or example.id
+        else:
+            table.captions[example.id] = sets
+            has_sets = True
+    if not first_failed:
+        return
+    if not has_sets:
+        raise InputError(
+            f"'{first_failed}': {table.failures[first_failed]}", str(table.path)
+        )
+    number = counted(len(table.failures), "answer", "is/are")
+    table.remarks.append(
+        f"{number} no events and failed: {captions.quote_list(table.failures)}"
+    )
 
 
 def _fields_of_examples(

@@ -100,7 +100,12 @@ def _fill(table: Table, form: forms.Form, choice: Choice) -> None:
     first_id = ids.names[0] if ids.names else None
     if choice.events == "sets" or any(has_times(row.fields) for row in head):
         every_row = resolve_events(
-            every_row, first_id, columns[0], choice.events, form=form.name
+            every_row,
+            first_id,
+            columns[0],
+            choice.events,
+            form=form.name,
+            keeps_answers=True,
         )
 
     # Of several columns the one is taken that agrees with the examples, which are not

@@ -81,6 +81,8 @@ class Table:
     """Columns that give other ids, and were not taken."""
     remarks: list[str] = field(default_factory=list)
     """Notes on ids that were matched although they are not equal."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """Id of an answer that is no set of events -> reason, with the answer."""
     no_ids: InputError | None = None
     """Error for a file without a usual column of ids; None where there is one,
     or where none is needed.

@@ -8,7 +8,7 @@ import copy
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -28,6 +28,8 @@ from harness.encoders.devices import (
 )
 from harness.encoders.model_folders import model_folder
 from harness.errors import HarnessError, InputError
+from harness.files.answer_events import AnswerEvents
+from harness.files.generated.timed_texts import TimeUnit
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness_models.shared.decoding.memory_meter import MemoryMeter, memory_meter
@@ -99,6 +101,12 @@ class Transformers(LeftToRight):
         If true, code in the model folder is executed.
     strict
         If true, missing and unexpected weights are an error.
+    events
+        ``sets`` reads each answer as events with times (docs/dense.md); an example with
+        an answer that cannot be read is a failure that keeps it.
+    time_unit, fps
+        Unit of times that the model writes without one (``seconds``, ``hundredths`` of
+        the duration, ``frames``), and the frames of a second; with ``events``.
 
     Raises
     ------
@@ -127,8 +135,12 @@ class Transformers(LeftToRight):
         dtype: str = "auto",
         trust_remote_code: RunsCode = False,
         strict: bool = True,
+        events: Literal["sets"] | None = None,
+        time_unit: TimeUnit | None = None,
+        fps: float | None = None,
     ) -> None:
         _check_kind(kind)
+        self.answer_events = _events_of(events, time_unit, fps)
         self.batch_size = check_batch_size(batch_size)
         self.devices = devices_of(device) if device_map is None else ["cpu"]
         self.source = model_folder(model, revision, code=trust_remote_code)
@@ -177,6 +189,8 @@ class Transformers(LeftToRight):
             "length": max_length,
             **self._media_settings(),
         }
+        if self.answer_events is not None:
+            self._settings |= self.answer_events.settings()
 
         self._replicas: list[Transformers] = []
         if len(placed) > 1:
@@ -295,6 +309,17 @@ class Transformers(LeftToRight):
         """Yield one :class:`Generation` per example, or a :class:`Failure`; the
         examples are spread over the devices.
         """
+        results = self._answers(examples, decoding, seeds)
+        if self.answer_events is None:
+            return results
+        return map(self.answer_events.finish, results, examples)
+
+    def _answers(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation | Failure]:
+        """Yield the results of :meth:`generate` with the answers as the model writes
+        them.
+        """
         if not self._replicas:
             return super().generate(examples, decoding, seeds)
 
@@ -302,7 +327,7 @@ class Transformers(LeftToRight):
             adapter: Transformers,
         ) -> Replica[tuple[Example, int], Generation | Failure]:
             return Replica(
-                lambda chunk: adapter.generate(
+                lambda chunk: adapter._answers(
                     [e for e, _ in chunk], decoding, [s for _, s in chunk]
                 ),
                 lambda: adapter.batches.current,
@@ -480,6 +505,19 @@ class Transformers(LeftToRight):
             return first[:, None]
         logits, _ = step.advance(tokens[:, :-1].to(first.device), state)
         return torch.cat([first[:, None], logits], dim=1)
+
+
+def _events_of(
+    events: str | None, time_unit: TimeUnit | None, fps: float | None
+) -> AnswerEvents | None:
+    """Return how answers become events; raise :class:`HarnessError` for another
+    treatment than ``sets``.
+    """
+    if events not in (None, "sets"):
+        raise HarnessError(
+            f"transformers: events is sets, or left out; found {events!r}"
+        )
+    return AnswerEvents.of_parameters(events, time_unit, fps)
 
 
 def _check_kind(kind: str) -> None:

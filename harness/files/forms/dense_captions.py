@@ -82,6 +82,9 @@ def _video(value: object, where: str) -> Values:
         captions = [item.get("sentence") for item in proposals]
         times = [item.get("timestamp") for item in proposals]
         others: Values = {}
+        scores = [item.get("proposal_score") for item in proposals]
+        if any(score is not None for score in scores):
+            others["scores"] = scores
     elif _is_truth(value):
         others = dict(mapping(value))
         captions = others.pop("sentences")
@@ -154,6 +157,7 @@ ACTIVITYNET = FormKind(
             "YouCook2, annotations",
         ),
     ],
-    reading="the captions of a video in `captions`, their times in `timestamps`",
+    reading="the captions of a video in `captions`, their times in `timestamps`, "
+    "`proposal_score` in `scores`",
     splits="split",
 )

@@ -15,6 +15,7 @@ from harness.files.captions import quote_list
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.sample import Sample
+from harness.files.forms.soccernet import has_games
 from harness.files.forms.text import read_lines
 from harness.files.records import Record
 from harness.files.streams import PartPath
@@ -48,8 +49,8 @@ MEDIA_SUFFIXES = (
 def existing_captions(
     path: str | Path, what: str = "file", *, parameter: str = "path"
 ) -> Path:
-    """Return the path of a file of captions, of a folder of text files, or of a part of
-    a file, ``FILE#PART``.
+    """Return the path of a file of captions, of a folder of text files or of games, or
+    of a part of a file, ``FILE#PART``.
 
     Parameters are those of :func:`~harness.files.user_files.existing`.
 
@@ -63,7 +64,8 @@ def existing_captions(
         file = user_path(path)
         with suppress(ValueError, OSError):  # no possible path, which `existing` says
             if file.is_dir():
-                text_files(file, what)
+                if not has_games(file):
+                    text_files(file, what)
                 return file
 
             # A file may have the sign in its name.
@@ -145,7 +147,7 @@ def _read(sample: Sample) -> Form:
 FOLDER = FormKind(
     "folder",
     "a folder with a text file per item; each line of a file is a caption of its item",
-    lambda sample: sample.container == "folder",
+    lambda sample: sample.container == "folder" and not has_games(sample.path),
     _read,
     [
         FormExample(

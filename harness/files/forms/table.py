@@ -21,6 +21,9 @@ from harness.files.forms.folders import FOLDER
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormKind
 from harness.files.forms.gemini_batches import GEMINI
+from harness.files.forms.given_objects import GIVEN_OBJECTS
+from harness.files.forms.grounding_lines import GROUNDING
+from harness.files.forms.image_regions import DENSECAP, VISUAL_GENOME
 from harness.files.forms.label_studio import LABEL_STUDIO
 from harness.files.forms.logs import INSPECT, LM_EVAL, is_lm_eval
 from harness.files.forms.mechanical_turk import MECHANICAL_TURK
@@ -28,6 +31,8 @@ from harness.files.forms.openai_batches import OPENAI
 from harness.files.forms.pipelines import PIPELINE
 from harness.files.forms.promptfoo import PROMPTFOO
 from harness.files.forms.sample import Sample
+from harness.files.forms.scene_objects import SCENE_OBJECTS
+from harness.files.forms.soccernet import SOCCERNET
 from harness.files.forms.subtitles import SRT, WEBVTT
 from harness.files.forms.timeline_tags import VITT
 from harness.files.inspect_logs import is_inspect_log
@@ -54,8 +59,14 @@ FORM_TABLE: Sequence[FormKind] = (
     BY_LANGUAGE,
     ACTIVITYNET,
     VITT,
+    GROUNDING,
+    SOCCERNET,
     SRT,
     WEBVTT,
+    VISUAL_GENOME,
+    DENSECAP,
+    SCENE_OBJECTS,
+    GIVEN_OBJECTS,
     generic_tables.VIDEO_LINES,
     FOLDER,
     generic_documents.MAPPING,

@@ -319,3 +319,33 @@ def test_invalid_parameters_are_refused(server, monkeypatch):
         adapter(server).prepare(TaskView(EXAMPLES, Decoding("beam")))
     with pytest.raises(InputError, match="the fields of example 'x' are .id."):
         adapter(server).prepare(TaskView([Example("x", ("a",))], Decoding("sample")))
+
+
+def test_answers_are_sets_of_events_or_failures_that_keep_them(server):
+    from harness.contracts import EventSet
+
+    model = adapter(server, prompt="{source}", events="sets")
+    examples = [
+        Example("v1", ("a",), source="0 - 4 seconds, a dog"),
+        Example("v2", ("a",), source="I cannot see it"),
+    ]
+    first, second = model.generate(examples, Decoding("greedy"), [1, 2])
+    (candidate,) = generations([first])[0].candidates
+    (event,) = EventSet.from_text(candidate).events
+    assert event.place == (0.0, 4.0) and event.text.startswith("a dog")
+    assert "I cannot see it" in failure(second)
+
+
+def test_the_reading_of_events_is_part_of_the_fingerprint(server):
+    names = {
+        adapter(server, **params).fingerprint()
+        for params in (
+            {},
+            {"events": "sets"},
+            {"events": "sets", "time_unit": "seconds"},
+            {"events": "sets", "time_unit": "frames", "fps": 2.0},
+        )
+    }
+    assert len(names) == 4
+    with pytest.raises(InputError, match="expected events: sets"):
+        adapter(server, fps=2.0)

@@ -11,7 +11,10 @@ import pytest
 from harness.contracts import (
     Adapter,
     Decoding,
+    Event,
+    EventSet,
     Example,
+    Failure,
     ForgetsTexts,
     Prepares,
     TaskView,
@@ -511,3 +514,46 @@ def test_responses_of_lm_eval_that_are_all_scored_need_no_note(save, caplog):
     ]
     assert captions(path=save(rows, "samples.jsonl")) == [("x", "y")] * 2
     assert not caplog.text
+
+
+def timed_examples():
+    """Two videos of 200 seconds with a reference set each."""
+    reference = EventSet((Event("a", (0.0, 9.0)),), 200.0).to_text()
+    return [Example(key, (reference,)) for key in ("v1", "v2")]
+
+
+def test_answers_of_models_are_sets_and_what_is_none_is_a_failure(save):
+    path = save(
+        {"v1": "From 10 to 20, a dog runs. From 20 to 30, it sits.", "v2": "Sorry, no."}
+    )
+    adapter = Predictions(path=path, events="sets", time_unit="hundredths")
+    examples = timed_examples()
+    adapter.prepare(TaskView(examples, Decoding()))
+    first, second = adapter.generate(examples, Decoding(), [0, 0])
+    assert isinstance(first, tuple)
+    assert [event.place for event in EventSet.from_text(first[0]).events] == [
+        (20.0, 40.0),
+        (40.0, 60.0),
+    ]
+    assert isinstance(second, Failure) and "found 'Sorry, no.'" in second.reason
+    (reading,) = adapter.readings()
+    assert "1 answer is no events and failed: 'v2'" in reading.line()
+
+
+def test_a_file_without_any_events_is_refused(save):
+    path = save({"v1": "a dog", "v2": "a cat"})
+    message = error_of(timed_examples(), path=path, events="sets")
+    assert "'v1': no events can be read from the answer: it holds no times" in message
+
+
+def test_times_with_two_units_are_failures_with_both_written_out(save):
+    path = save({"v1": "From 10 to 20, a dog runs.", "v2": "1 - 2 s: a cat."})
+    first, second = captions(timed_examples(), path=path, events="sets")
+    assert isinstance(first, Failure) and isinstance(second, tuple)
+    assert "10 s to 20 s, or 20 s to 40 s of 200 s" in first.reason
+    assert "time_unit: seconds, hundredths or frames" in first.reason
+
+
+def test_the_unit_of_times_needs_events(save):
+    message = error_of(path=save(COCO), time_unit="seconds")
+    assert "expected events: sets beside it" in message

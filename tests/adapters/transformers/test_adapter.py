@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 import torch
 
-from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Scorer
+from harness.contracts import (
+    Adapter,
+    Decoding,
+    Event,
+    EventSet,
+    Example,
+    Failure,
+    Generation,
+    Scorer,
+)
 from harness.errors import HarnessError, InputError, MissingExtra
 from harness.registry.torchvision_guard import guard_torchvision
 
@@ -522,3 +531,27 @@ def test_the_length_of_a_prompt_is_its_number_of_tokens(folders):
     adapter = build(folders, "llava", prompt="{source}")
     # the template adds "user says :", the image and "says :"
     assert adapter.prompt_length(EXAMPLES[1]) == 3 + 1 + len(TEXTS[1].split()) + 2
+
+
+@pytest.mark.parametrize("devices", [["cpu"], ["cpu", "cpu"]])
+def test_answers_are_sets_of_events_or_failures_that_keep_them(
+    folders, monkeypatch, devices
+):
+    model = build(folders, "gpt2", device=devices, events="sets")
+    texts = build(folders, "gpt2")
+    plain = captions(texts)
+    assert model.fingerprint() != texts.fingerprint()
+    for result, (text,) in zip(model.generate(EXAMPLES, GREEDY, range(5)), plain):
+        assert isinstance(result, Failure) and repr(text) in result.reason
+
+    monkeypatch.setattr(
+        adapter_module.Transformers, "to_text", lambda self, ids: "0 - 4 s: a dog"
+    )
+    sets = captions(model)
+    expected = EventSet((Event("a dog", (0.0, 4.0)),)).to_text()
+    assert sets == [(expected,)] * 5
+
+
+def test_events_of_transformers_are_sets(folders):
+    with pytest.raises(HarnessError, match="events is sets, or left out"):
+        build(folders, "gpt2", events="paragraph")

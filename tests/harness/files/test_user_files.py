@@ -81,3 +81,15 @@ def test_fingerprint_depends_on_content_and_parameters(tmp_path):
     assert first != fingerprint("coco", [path], {"k": 2})
     write(path, "[2]")
     assert first != fingerprint("coco", [path], {"k": 1})
+
+
+def test_the_fingerprint_of_a_folder_covers_json_files_below(tmp_path):
+    (tmp_path / "game").mkdir()
+    (tmp_path / "a.txt").write_text("a dog")
+    flat = fingerprint("f", [tmp_path], {})
+    (tmp_path / "game" / "video.mkv").write_bytes(b"1")
+    assert fingerprint("f", [tmp_path], {}) == flat
+    (tmp_path / "game" / "labels.json").write_text("{}")
+    nested = fingerprint("f", [tmp_path], {})
+    (tmp_path / "game" / "labels.json").write_text("[]")
+    assert len({flat, nested, fingerprint("f", [tmp_path], {})}) == 3

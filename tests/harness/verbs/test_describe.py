@@ -41,3 +41,23 @@ def test_advice_is_a_keyword():
         json.dumps({"id": "v", "references": ["a"], "events": events}) + "\n"
     )
     assert harness.describe("e.jsonl").numbers["examples"] == 1
+
+
+def test_texts_with_times_are_described_as_events_unless_joined():
+    video = {"duration": 9.0, "timestamps": [[0, 5], [7, 9]], "sentences": ["a", "b"]}
+    other = {"duration": 9.0, "timestamps": [[0, 9]], "sentences": ["a and b"]}
+    Path("one.json").write_text(json.dumps({"v": video}))
+    Path("two.json").write_text(json.dumps({"v": other}))
+    result = harness.describe("one.json", "two.json")
+    assert result.numbers["events"] == 3 and not result.agreement
+    assert result.numbers["gaps of a set, mean"] == 0.5
+    assert result.numbers["overlap with another annotator, mean"] == pytest.approx(
+        (5 / 9 + 2 / 9 + 5 / 9) / 3
+    )
+    text = str(result)
+    assert "'0 to 5 s: a; 7 to 9 s: b'" in text
+    joined = harness.describe("one.json", events="paragraph")
+    assert joined.numbers["captions"] == 1
+
+    agreement = harness.describe("one.json", "two.json", metrics=["dense"]).agreement
+    assert 0 <= next(iter(agreement.values())).value <= 1

@@ -273,6 +273,19 @@ def test_vote2cap_and_scan2cap(folder, scenes, tiou, suppressed):
         assert value == pytest.approx(expected_value, abs=1e-6), text
 
 
+@pytest.mark.parametrize("protocol", ["vote2cap", "scan2cap"])
+def test_files_of_scenes_are_read_as_they_are(folder, protocol):
+    expected = load(folder / "objects3d_vote2cap_detr.json")["nms@0.25"]["metrics"]
+    params = {"protocol": protocol, "text": "cider", "tious": [0.25]}
+    (result,) = harness.score(
+        str(folder / "objects3d_predictions.json.gz"),
+        str(folder / "objects3d_references.json.gz"),
+        {"dense": params},
+        bootstrap=0,
+    ).values()
+    assert result.value == pytest.approx(expected["CiDEr@0.25"], abs=1e-6)
+
+
 def test_the_benchmark_of_scan2cap(folder, scenes):
     expected = load(folder / "objects3d_scan2cap_benchmark.json")["captioning"]
     for tiou, of_threshold in expected.items():

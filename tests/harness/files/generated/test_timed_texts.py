@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InputError
-from harness.files.generated.timed_texts import read_timed_text
+from harness.files.generated.timed_texts import TimeScale, read_timed_text
 
 TWO = [(12.0, 24.5, "a man runs."), (30.0, 40.0, "he falls.")]
 
@@ -49,6 +49,11 @@ def test_a_text_without_times_is_none(text):
     ("text", "message"),
     [
         ("From 00 to 23, a man runs.", "seconds or hundredths of the duration"),
+        ("From 00 to 23, a man runs.", "0 s to 23 s, or 0 % to 23 % of the video"),
+        ("Frames 12 - 30: a man runs.", "numbers of frames; expected seconds"),
+        ('[{"start": -1, "end": 2, "text": "a"}]', "seconds or a clock time"),
+        ('[{"start": NaN, "end": 2, "text": "a"}]', "seconds or a clock time"),
+        ('[{"start": 1, "end": 2, "text": 3}]', "expected text"),
         ('[{"start": 1, "text": "a"}]', "an object with start, end and text"),
         ('[{"start": 1, "end": "late", "text": "a"}]', "seconds or a clock time"),
     ],
@@ -56,3 +61,37 @@ def test_a_text_without_times_is_none(text):
 def test_two_readings_are_refused(text, message):
     with pytest.raises(InputError, match=message):
         read_timed_text(text, "here")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "From 24 to 49, a man runs. From 60 to 80, he falls.",
+        "Frames 24 - 49: a man runs.\nframe 60 to frame 80: he falls.",
+        '[{"start": 24, "end": "49", "caption": "a man runs."}, '
+        '{"start": "30s", "end": "00:40", "caption": "he falls."}]',
+    ],
+)
+def test_numbers_of_frames_are_seconds_by_their_rate(text):
+    assert read_timed_text(text, "here", 50.0, TimeScale("frames", 2.0)) == [
+        (12.0, 24.5, "a man runs."),
+        (30.0, 40.0, "he falls."),
+    ]
+
+
+def test_an_empty_list_is_no_events():
+    assert read_timed_text("```json\n[]\n```", "here") == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "fps", "message"),
+    [
+        ("minutes", None, "unknown time_unit 'minutes'"),
+        ("frames", None, "needs fps, the frames of a second: fps: 25"),
+        ("frames", 0.0, "fps is 0; expected frames of a second, above 0"),
+        (None, float("nan"), "fps is nan"),
+    ],
+)
+def test_a_scale_is_checked(unit, fps, message):
+    with pytest.raises(InputError, match=message):
+        TimeScale(unit, fps)

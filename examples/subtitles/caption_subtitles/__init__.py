@@ -1,1 +1,0 @@
-"""SubRip subtitles for caption-harness: reader, adapter, task and hook."""
