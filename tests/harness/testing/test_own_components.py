@@ -104,6 +104,8 @@ WITH_THEIR_FAMILY = {
     "choice",
     "clip-recall",
     "dense",
+    "trm-events",
+    "mmd-events",
     "fact-f1",
     "fact-precision",
     "fact-recall",
