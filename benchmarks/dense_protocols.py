@@ -43,14 +43,18 @@ Videos = dict[str, Events]
 Perturbation = Callable[[Events, float, random.Random, Events], Events]
 
 
-def make_videos(count: int, seed: int) -> tuple[Videos, list[Videos]]:
-    """Return the events of an undisturbed system, and those of two annotators."""
-    rng = random.Random(seed)
+def captions_by_scene() -> list[list[str]]:
+    """Return the captions of each scene of the shipped sample."""
     captions: dict[int, list[str]] = {}
     for row in json.loads(SAMPLE.read_text("utf-8"))["annotations"]:
         captions.setdefault(row["image_id"], []).append(row["caption"])
-    scenes = list(captions.values())
+    return list(captions.values())
 
+
+def make_videos(count: int, seed: int) -> tuple[Videos, list[Videos]]:
+    """Return the events of an undisturbed system, and those of two annotators."""
+    rng = random.Random(seed)
+    scenes = captions_by_scene()
     system: Videos = {}
     annotators: list[Videos] = [{}, {}]
     for number in range(count):

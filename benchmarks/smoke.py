@@ -70,6 +70,7 @@ BENCHMARKS = {
     "decoding": Smoke("--small --images 1 --repeats 1"),
     "dense": Smoke("--videos 20"),
     "dense_protocols": Smoke("--videos 8"),
+    "event_tests": Smoke("--draws 2"),
     "difference_power": Smoke("--pilots 1 --runs 4", (DATA,), rows=400),
     "drop_in": Smoke(left_out="needs a checkout of a peer"),
     "endurance": Smoke(left_out="needs minutes of kills and restarts"),

@@ -159,8 +159,9 @@ def few_examples_reason(metric: Metric, documents: int) -> str:
     to follow its name.
     """
     examples = "one example" if documents == 1 else f"{documents} examples"
+    fitted = has_corpus_state(metric)
     return (
-        f"is fitted on the references of {examples}: "
+        f"is {'fitted on the references of' if fitted else 'tested on'} {examples}: "
         f"its p-values have their size from {metric.spec.testable_from} on"
     )
 

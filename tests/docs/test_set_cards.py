@@ -42,6 +42,7 @@ CARDS = {
     "facts": ["fact-precision", "fact-recall", "fact-f1"],
     "poll": ["poll"],
     "choice": ["choice"],
+    "event-sets": ["trm-events", "mmd-events"],
 }
 
 

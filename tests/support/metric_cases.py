@@ -87,12 +87,13 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 def names() -> list[str]:
     """Return the metrics of the package ``harness_metrics``.
 
-    Those of text spaces, which need all texts of an oracle, have tests of their own.
+    Those of text spaces, which need all texts of an oracle, and those of sets of events
+    have tests of their own.
     """
     return [
         entry.name
         for entry in current().entries("metrics")
-        if entry.target.startswith("harness_metrics.")
+        if entry.target.startswith("harness_metrics.") and "events" not in entry.needs
     ]
 
 

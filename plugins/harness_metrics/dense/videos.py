@@ -101,26 +101,41 @@ def read_videos(
     Raises :class:`InputError` for texts that are no events, another geometry, an end
     before its start, and times in milliseconds.
     """
+    videos: list[list[Video]] = [[] for _ in range(batch.n)]
+    for example_id, sides in zip(batch.ids, read_sides(batch, features, rules)):
+        annotators = tuple(side for side in sides[batch.n :] if len(side))
+        for column, system in enumerate(sides[: batch.n]):
+            videos[column].append(Video(example_id, system, annotators))
+    return videos
+
+
+def read_sides(
+    batch: Batch, features: Features, rules: SideRules
+) -> list[tuple[Side, ...]]:
+    """Return the N sides of each example, the n systems first and empty ones included;
+    raises as :func:`read_videos`.
+    """
     ids = batch.text_ids
     sets = features.per_text(
         ("event-sets",), ids.ravel(), lambda texts: [*map(EventSet.from_text, texts)]
     )
     width = ids.shape[1]
-    videos: list[list[Video]] = [[] for _ in range(batch.n)]
+    examples: list[tuple[Side, ...]] = []
     for row, example_id in enumerate(batch.ids):
         own = sets[row * width : (row + 1) * width]
         durations = [item.duration for item in own if item.duration is not None]
-        annotators = tuple(
+        annotators = [
             _side(item, features, rules, f"references: '{example_id}'", None)
             for item in own[batch.n :]
-            if item.events
-        )
-        for column, item in enumerate(own[: batch.n]):
+        ]
+        systems: list[Side] = []
+        for item in own[: batch.n]:
             where = f"candidates: '{example_id}'"
-            system = _side(item, features, rules, where, rules.limit)
-            _check_unit(system, durations, where)
-            videos[column].append(Video(example_id, system, annotators))
-    return videos
+            side = _side(item, features, rules, where, rules.limit)
+            _check_unit(side, durations, where)
+            systems.append(side)
+        examples.append((*systems, *annotators))
+    return examples
 
 
 def _side(

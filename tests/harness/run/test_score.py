@@ -557,10 +557,7 @@ def test_there_are_p_values_from_a_number_of_examples_on(cache, number, tested):
     result = scored(
         Equal(testable_from=number), cache, SignificanceSpec(method="exact")
     )
-    reason = (
-        "is fitted on the references of 4 examples: "
-        "its p-values have their size from 5 on"
-    )
+    reason = "is tested on 4 examples: its p-values have their size from 5 on"
     assert (result.p_values is not None, result.p_note) == (
         tested,
         "" if tested else reason,
@@ -574,8 +571,20 @@ def test_one_example_is_named_as_one():
         Equal(testable_from=2), parts, cache, SignificanceSpec(method="exact"), 0
     )
     assert (
-        result.p_note == "is fitted on the references of one example: "
-        "its p-values have their size from 2 on"
+        result.p_note
+        == "is tested on one example: its p-values have their size from 2 on"
+    )
+
+
+def test_a_fitted_metric_names_the_references_that_it_is_fitted_on(cache):
+    result = scored(
+        Equal(testable_from=5, held_fixed="number held fixed"),
+        cache,
+        SignificanceSpec(method="exact"),
+    )
+    assert result.p_note == (
+        "is fitted on the references of 4 examples: "
+        "its p-values have their size from 5 on"
     )
 
 
