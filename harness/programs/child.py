@@ -61,13 +61,9 @@ class Child:
         self.accepts_input = True
         self.ended = False
         folder = tempfile.TemporaryDirectory(prefix="harness-program-")
-        # The bond is one to the starting thread, which may end before the run.
-        is_main = threading.current_thread() is threading.main_thread()
-        parent = os.getpid() if is_main else 0
-        launcher = [sys.executable, "-I", "-S", str(_LAUNCHER)]
         try:
             process = subprocess.Popen(
-                [*launcher, str(parent), str(memory), *command],
+                [*launcher_command(memory), *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -191,6 +187,16 @@ class Child:
         lines = [line for line in self._last_words if "Error" in line]
         said = (lines or [*self._last_words] or ["nothing on standard error"])[-1]
         return f"{how}: {said[-300:]}"
+
+
+def launcher_command(memory: int = 0) -> list[str]:
+    """Return the words before the absolute path of a program that end it with this
+    process and limit its memory to so many bytes; 0: no limit.
+    """
+    # The bond is one to the starting thread, which may end before the run.
+    is_main = threading.current_thread() is threading.main_thread()
+    parent = os.getpid() if is_main else 0
+    return [sys.executable, "-I", "-S", str(_LAUNCHER), str(parent), str(memory)]
 
 
 def _end(
