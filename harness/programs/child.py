@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.files.component_lines import record_line
 from harness.programs.protocol import END, ProgramFault
 
 GRACE = 3.0
@@ -53,6 +54,7 @@ class Child:
         memory: int,
     ) -> None:
         self.label = label
+        self._memory = memory
         self._answers = bytearray()
         self._errors = bytearray()
         self._unsent = bytearray()
@@ -161,6 +163,7 @@ class Child:
             if text:
                 self._last_words.append(text)
                 _log.info("%s: %s", self.label, text)
+                record_line(self.label, text)
         return bool(data)
 
     def kill(self) -> None:
@@ -186,7 +189,9 @@ class Child:
                 how = f"ended by {signal.Signals(-code).name}"
         lines = [line for line in self._last_words if "Error" in line]
         said = (lines or [*self._last_words] or ["nothing on standard error"])[-1]
-        return f"{how}: {said[-300:]}"
+        # A program that cannot have memory says so in many ways, or not at all.
+        limit = f"; it may use {self._memory / 1e9:g} GB (limits: memory_gb)"
+        return f"{how}: {said[-300:]}{limit if self._memory and code else ''}"
 
 
 def launcher_command(memory: int = 0) -> list[str]:

@@ -77,6 +77,8 @@ for line in sys.stdin:
         reply["value"] = [1.0]
     if fault == "dies-at-bad" and "bad" in text:
         os.kill(os.getpid(), signal.SIGKILL)
+    if fault == "memory" and "bad" in text:
+        bytearray(8 * 10**9)
     if fault.startswith("dies-once:") and asked == 2:
         mark = fault.partition(":")[2]
         if not os.path.exists(mark):

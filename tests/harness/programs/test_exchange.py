@@ -106,6 +106,23 @@ def test_too_few_answers_name_the_item():
         scores(client_of("too-few"))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the system has no such limit")
+def test_a_program_that_exceeds_its_memory_names_the_item_and_the_limit():
+    with pytest.raises(HarnessError) as caught:
+        scores(client_of("memory", memory_gb=2))
+    assert str(caught.value) == (
+        "metric 'faulty': the program ended twice at text 2 (exit code 1: MemoryError; "
+        "it may use 2 GB (limits: memory_gb))"
+    )
+    assert not children()
+
+
+def test_a_program_within_its_memory_is_not_touched():
+    client = client_of("", memory_gb=2)
+    assert scores(client).tolist() == [len(text) / 100 for text in TEXTS]
+    client.close()
+
+
 @pytest.mark.parametrize(
     ("fault", "limits", "text"),
     [
