@@ -23,6 +23,7 @@ from harness.programs.protocol import (
     Greeting,
     ProgramFault,
     announce_batch,
+    pack_vector,
     parse_answers,
     parse_greeting,
     request_line,
@@ -310,6 +311,8 @@ class Exchange:
             batch = pending.pop(identity, None) if type(identity) is int else None
             if batch is None or identity is None:
                 raise self._unasked(answer, worker)
+            if self.kind == "embedding":
+                pack_vector(answer)
             chunk = batch.chunk
             chunk.answers[batch.positions[identity - batch.first_id]] = answer
             chunk.missing -= 1
