@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.contracts import Values
+from harness.files.announcements import announce
 from harness.programs.child import Child
 from harness.programs.program import Program
 from harness.programs.protocol import (
@@ -31,6 +32,8 @@ from harness.programs.protocol import (
 
 _DEAF_SECONDS = 5.0
 """Seconds in which a process that has closed its input may still answer."""
+_SILENCE = 5.0
+"""Seconds without a greeting after which a line says what is waited for."""
 _FEW_BYTES = 4096
 _PAUSE = 0.0005
 """Seconds that a process which answers in small pieces is left to go on, so that the
@@ -116,8 +119,9 @@ class Exchange:
         self._workers: list[_Worker] = []
         for _ in range(program.limits.replicas):
             self._workers.append(self._start())
-        for worker in self._workers:
-            self._greet(worker)
+        with announce(f"{self.label}: waiting for its program", after=_SILENCE):
+            for worker in self._workers:
+                self._greet(worker)
 
     def children(self) -> list[Child]:
         """Return the running processes."""
@@ -189,9 +193,10 @@ class Exchange:
                     time.sleep(_PAUSE)
                 lines = child.read()
                 if child.ended and not lines:
+                    # It has a folder of its own, so that its words name another place.
+                    how = self.program.missing_file() or child.describe_end()
                     raise ProgramFault(
-                        f"{self.label}: the program ended before its greeting "
-                        f"({child.describe_end()})"
+                        f"{self.label}: the program ended before its greeting ({how})"
                     )
                 if time.monotonic() > worker.deadline and not lines:
                     raise ProgramFault(

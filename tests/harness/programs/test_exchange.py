@@ -101,6 +101,17 @@ def test_a_fault_is_one_line_and_leaves_no_process(fault):
     assert not children()
 
 
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    (tmp_path / "score.py").write_text("")
+    program = Program("metric 'x'", (sys.executable, "scor.py"), tmp_path)
+    client = ProgramClient(program, "metric", {}, stored=False)
+    with pytest.raises(HarnessError) as caught:
+        _ = client.greeting
+    assert f"(there is no file {tmp_path / 'scor.py'}; did you mean 'score.py'?)" in (
+        str(caught.value)
+    )
+
+
 def test_too_few_answers_name_the_item():
     with pytest.raises(HarnessError, match="ended twice at text .* .exit code 0"):
         scores(client_of("too-few"))
