@@ -103,6 +103,8 @@ WITH_THEIR_FAMILY = {
     "chair-s",
     "choice",
     "clip-recall",
+    # a program of the user, with tests of its own (tests/harness/programs)
+    "command",
     "dense",
     "fact-f1",
     "fact-precision",
