@@ -206,7 +206,7 @@ class Exchange:
                     )
             greeting = parse_greeting(lines[0], self.label, self.kind)
             if len(lines) > 1:
-                parse_answers(lines[1:], self.label)
+                list(parse_answers(lines[1:], self.label))
                 raise ProgramFault(
                     f"{self.label}: the program answers before it is asked"
                 )

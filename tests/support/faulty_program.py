@@ -27,6 +27,9 @@ if fault == "other-protocol":
     greeting["protocol"] = 7
 if fault == "direction":
     greeting["higher_is_better"] = True
+if fault == "prints-after-greeting":
+    os.write(1, (json.dumps(greeting) + "\nLoading weights ...\n").encode())
+    time.sleep(60)
 answer(greeting)
 if fault == "closes-input":
     os.close(0)

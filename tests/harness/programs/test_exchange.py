@@ -75,6 +75,7 @@ def test_many_items_over_several_processes_keep_their_order(replicas):
 FAULTS = {
     "dies-at-start": "ended before its greeting (exit code 1: ValueError: no model)",
     "prints-first": "the program printed 'Loading weights ...' before its greeting",
+    "prints-after-greeting": "the program printed 'Loading weights ...' among its",
     "other-protocol": "first line has protocol 7; expected 1",
     "print": "printed 'warning: deprecated' among its answers, which is no JSON object",
     "twice": "the program answered the id 1 twice",
