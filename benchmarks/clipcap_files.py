@@ -7,7 +7,7 @@ Writes into a folder what docs/studies/clipcap.md reads: ``coco_weights.pt`` (th
 mapper and GPT-2 with the buffers of old versions), ``gpt2/`` (vocab.json, merges.txt),
 ``ViT-B-32.pt`` (an archive as OpenAI's), ``clip/`` (a folder as of the hub), JPEGs and
 ``captions.json``. Weights are random, so that captions say nothing. Runs the spec of
-the page by both forms of CLIP, and compares the tokens with those of
+the page by each form of CLIP, and compares the tokens with those of
 ``transformers.GPT2LMHeadModel.generate`` from the same prefix; exit status 1 where one
 differs. ``--small`` has two layers in place of twelve.
 """
@@ -34,6 +34,8 @@ TOKENS = 50_257
 LONGEST = 67
 """Most tokens of a caption, as in the authors' code."""
 MODEL = "ViT-B-32-quickgelu"
+FORMS = ("ViT-B-32.pt", "clip/open_clip_pytorch_model.bin", "clip")
+"""Weights of CLIP: OpenAI's archive, the file of a folder of the hub, the folder."""
 
 
 def write_tokenizer(folder: Path) -> None:
@@ -137,11 +139,15 @@ def write_images(folder: Path, count: int) -> None:
 
 def spec_of(folder: Path, weights: str) -> dict[str, Any]:
     """Return the spec of the page, with the files of a folder."""
+    clip = {"weights": str(folder / weights)}
+    # A folder of the hub names its architecture.
+    if not (folder / weights).is_dir():
+        clip["model"] = MODEL
     model = {
         "label": "CLIPCap",
         "checkpoint": str(folder / "coco_weights.pt"),
         "tokenizer": str(folder / "gpt2"),
-        "clip": {"model": MODEL, "weights": str(folder / weights)},
+        "clip": clip,
         "images": str(folder / "val2014"),
     }
     return {
@@ -195,7 +201,7 @@ def generated(
 
 
 def main() -> int:
-    """Write the files, run both forms of CLIP, and return 1 where a caption differs."""
+    """Write the files, run each form of CLIP, and return 1 where a caption differs."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -217,7 +223,7 @@ def main() -> int:
         write_images(folder, options.images)
 
         differing = 0
-        for weights in ("ViT-B-32.pt", "clip/open_clip_pytorch_model.bin"):
+        for weights in FORMS:
             spec = spec_of(folder, weights)
             ours = captions_of(spec)
             theirs = generated(folder, spec, gpt2, mapper)

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.files.component_lines import record_line
 from harness.programs.protocol import END, ProgramFault
 
 GRACE = 3.0
@@ -53,6 +54,7 @@ class Child:
         memory: int,
     ) -> None:
         self.label = label
+        self._memory = memory
         self._answers = bytearray()
         self._errors = bytearray()
         self._unsent = bytearray()
@@ -61,13 +63,9 @@ class Child:
         self.accepts_input = True
         self.ended = False
         folder = tempfile.TemporaryDirectory(prefix="harness-program-")
-        # The bond is one to the starting thread, which may end before the run.
-        is_main = threading.current_thread() is threading.main_thread()
-        parent = os.getpid() if is_main else 0
-        launcher = [sys.executable, "-I", "-S", str(_LAUNCHER)]
         try:
             process = subprocess.Popen(
-                [*launcher, str(parent), str(memory), *command],
+                [*launcher_command(memory), *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -165,6 +163,7 @@ class Child:
             if text:
                 self._last_words.append(text)
                 _log.info("%s: %s", self.label, text)
+                record_line(self.label, text)
         return bool(data)
 
     def kill(self) -> None:
@@ -190,7 +189,19 @@ class Child:
                 how = f"ended by {signal.Signals(-code).name}"
         lines = [line for line in self._last_words if "Error" in line]
         said = (lines or [*self._last_words] or ["nothing on standard error"])[-1]
-        return f"{how}: {said[-300:]}"
+        # A program that cannot have memory says so in many ways, or not at all.
+        limit = f"; it may use {self._memory / 1e9:g} GB (limits: memory_gb)"
+        return f"{how}: {said[-300:]}{limit if self._memory and code else ''}"
+
+
+def launcher_command(memory: int = 0) -> list[str]:
+    """Return the words before the absolute path of a program that end it with this
+    process and limit its memory to so many bytes; 0: no limit.
+    """
+    # The bond is one to the starting thread, which may end before the run.
+    is_main = threading.current_thread() is threading.main_thread()
+    parent = os.getpid() if is_main else 0
+    return [sys.executable, "-I", "-S", str(_LAUNCHER), str(parent), str(memory)]
 
 
 def _end(

@@ -3,7 +3,9 @@ that the user has.
 
 Layout: ``environments/DIGEST`` in the folder of caches, a whole folder that appears at
 once: a process that is killed, or two that create it at the same time, leave the whole
-environment or none. ``environment.json`` beside ``bin`` says what it was made of.
+environment or none. ``environment.json`` beside ``bin`` says what it was made of. A
+lock (``DIGEST.lock``) is held by the process that creates or removes an environment and
+by its uv: after a kill of the harness the next one waits until that uv has ended.
 
 uv is a program of its own, which downloads packages and may run code of theirs: it is
 called by ``harness env create``, and on first use only where the user says so
@@ -19,7 +21,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
@@ -29,6 +31,7 @@ from harness.errors import HarnessError, MissingExtra
 from harness.files.announcements import announce
 from harness.files.user_path import cache_folder, user_path
 from harness.files.whole_folder import remove_left_overs, temporary_name
+from harness.programs.child import launcher_command
 from harness.registry.permissions import may_create_environments
 
 KEYS = ("python", "requirements", "build", "project", "path")
@@ -120,19 +123,30 @@ class Environment:
             )
         target = self.folder
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(target), announce(f"{label}: creating its environment"):
+        with _lock(target, label) as lock:
             if not self.is_ready:
-                self._create(uv, target, label)
+                with announce(f"{label}: creating its environment"):
+                    self._create(uv, target, label, lock)
         return target
 
-    def _create(self, uv: str, target: Path, label: str) -> None:
+    def remove(self, label: str) -> None:
+        """Remove the environment; raise :class:`HarnessError` for one that is not
+        created, or that is the user's own.
+        """
+        if self.path:
+            raise HarnessError(
+                f"{label}: the environment is your own, {self.path}; nothing is removed"
+            )
+        remove_environment(self.folder, label)
+
+    def _create(self, uv: str, target: Path, label: str, lock: int) -> None:
         """Create the environment beside its place and rename it there."""
         remove_left_overs(target.parent, [target.name])
         work = target.with_name(temporary_name(target.name))
         shutil.rmtree(work, ignore_errors=True)
         try:
             for command in self._commands(uv, work):
-                _run(command, work, label)
+                _run(command, work, label, lock)
             values = {**asdict(self), "label": label}
             description = work / DESCRIPTION
             description.write_text(json.dumps(values, indent=1), encoding="utf-8")
@@ -219,21 +233,44 @@ def created_environments() -> list[tuple[Path, Values]]:
         return []
     found: list[tuple[Path, Values]] = []
     for folder in sorted(base.iterdir()):
+        # Temporary names begin with a full stop.
+        if folder.name.startswith("."):
+            continue
         description = folder / DESCRIPTION
         if description.is_file():
             found.append((folder, json.loads(description.read_text(encoding="utf-8"))))
     return found
 
 
+def remove_environment(folder: Path, label: str) -> None:
+    """Remove a created environment; raise :class:`HarnessError` where there is none.
+
+    It disappears at once: a kill leaves no part under its name.
+    """
+    if not (folder / DESCRIPTION).is_file():
+        raise HarnessError(f"{label}: the environment is not created")
+    with _lock(folder, label):
+        remove_left_overs(folder.parent, [folder.name])
+        removed = folder.with_name(temporary_name(folder.name))
+        shutil.rmtree(removed, ignore_errors=True)
+        # Another process may have removed it meanwhile.
+        with suppress(FileNotFoundError):
+            os.replace(folder, removed)
+        shutil.rmtree(removed, ignore_errors=True)
+
+
 @contextmanager
-def _lock(target: Path) -> Generator[None]:
-    """Context in which one process at a time creates an environment."""
+def _lock(target: Path, label: str) -> Generator[int]:
+    """Context in which one process at a time creates or removes an environment; the
+    value is the descriptor of the lock.
+    """
     with open(target.with_name(f"{target.name}.lock"), "wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        with announce(f"{label}: waiting for another process that creates it"):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file.fileno()
 
 
-def _run(command: Sequence[str], folder: Path, label: str) -> None:
+def _run(command: Sequence[str], folder: Path, label: str, lock: int) -> None:
     """Run uv; raise :class:`HarnessError` with the end of what it says."""
     variables = {
         **os.environ,
@@ -241,11 +278,13 @@ def _run(command: Sequence[str], folder: Path, label: str) -> None:
         "UV_NO_PROGRESS": "1",
     }
     done = subprocess.run(
-        command,
+        [*launcher_command(), *command],
         env=variables,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
+        # Where uv outlives this process, nobody else may write beside it.
+        pass_fds=(lock,),
         text=True,
         errors="replace",
         check=False,

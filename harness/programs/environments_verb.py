@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,11 @@ from pathlib import Path
 from harness.contracts import Values, VerbResult
 from harness.errors import HarnessError, UnknownName, did_you_mean
 from harness.programs.declared import environment_of_entry
-from harness.programs.environment import DESCRIPTION, Environment, created_environments
+from harness.programs.environment import (
+    Environment,
+    created_environments,
+    remove_environment,
+)
 from harness.registry import current
 from harness.registry.component_kinds import SINGULAR
 from harness.registry.manifest_schema import PROGRAM_KINDS, Entry
@@ -95,20 +98,14 @@ def env(action: str = "list", name: str | None = None) -> Environments:
             [row for row in _rows() if row.folder == environment.folder]
         )
 
-    folder = next(
-        (path for path, _ in created_environments() if path.name == name), None
-    )
-    if folder is None:
-        _, environment = _declared(name)
-        if environment.path:
-            raise HarnessError(
-                f"env: the environment of '{name}' is your own, {environment.path}"
-            )
-        folder = environment.folder
-    if not (folder / DESCRIPTION).is_file():
-        raise HarnessError(f"env: the environment of '{name}' is not created")
-    shutil.rmtree(folder)
-    return Environments([EnvironmentRow([name], folder, is_ready=False)])
+    label = f"env remove {name}"
+    for folder, _ in created_environments():
+        if folder.name == name:
+            remove_environment(folder, label)
+            return Environments([EnvironmentRow([name], folder, is_ready=False)])
+    _, environment = _declared(name)
+    environment.remove(label)
+    return Environments([EnvironmentRow([name], environment.folder, is_ready=False)])
 
 
 def _entries() -> list[tuple[Entry, Environment]]:

@@ -17,12 +17,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.contracts import Values
+from harness.files.announcements import announce
 from harness.programs.child import Child
 from harness.programs.program import Program
 from harness.programs.protocol import (
     Greeting,
     ProgramFault,
     announce_batch,
+    pack_vector,
     parse_answers,
     parse_greeting,
     request_line,
@@ -30,6 +32,8 @@ from harness.programs.protocol import (
 
 _DEAF_SECONDS = 5.0
 """Seconds in which a process that has closed its input may still answer."""
+_SILENCE = 5.0
+"""Seconds without a greeting after which a line says what is waited for."""
 _FEW_BYTES = 4096
 _PAUSE = 0.0005
 """Seconds that a process which answers in small pieces is left to go on, so that the
@@ -115,8 +119,9 @@ class Exchange:
         self._workers: list[_Worker] = []
         for _ in range(program.limits.replicas):
             self._workers.append(self._start())
-        for worker in self._workers:
-            self._greet(worker)
+        with announce(f"{self.label}: waiting for its program", after=_SILENCE):
+            for worker in self._workers:
+                self._greet(worker)
 
     def children(self) -> list[Child]:
         """Return the running processes."""
@@ -188,9 +193,10 @@ class Exchange:
                     time.sleep(_PAUSE)
                 lines = child.read()
                 if child.ended and not lines:
+                    # It has a folder of its own, so that its words name another place.
+                    how = self.program.missing_file() or child.describe_end()
                     raise ProgramFault(
-                        f"{self.label}: the program ended before its greeting "
-                        f"({child.describe_end()})"
+                        f"{self.label}: the program ended before its greeting ({how})"
                     )
                 if time.monotonic() > worker.deadline and not lines:
                     raise ProgramFault(
@@ -200,7 +206,7 @@ class Exchange:
                     )
             greeting = parse_greeting(lines[0], self.label, self.kind)
             if len(lines) > 1:
-                parse_answers(lines[1:], self.label)
+                list(parse_answers(lines[1:], self.label))
                 raise ProgramFault(
                     f"{self.label}: the program answers before it is asked"
                 )
@@ -310,6 +316,8 @@ class Exchange:
             batch = pending.pop(identity, None) if type(identity) is int else None
             if batch is None or identity is None:
                 raise self._unasked(answer, worker)
+            if self.kind == "embedding":
+                pack_vector(answer)
             chunk = batch.chunk
             chunk.answers[batch.positions[identity - batch.first_id]] = answer
             chunk.missing -= 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -56,6 +57,10 @@ PASSED_VARIABLES = (
 """Variables of the environment that a program gets, beside those that begin with
 ``LC_``: no keys.
 """
+
+
+_FILE_NAME = re.compile(r"[^-\s][^\s:]*\.[A-Za-z]{1,4}")
+"""An argument that looks like the name of a file, such as ``score.py``."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,18 @@ class Program:
                 value=words[0],
             )
         return [str(program), *words[1:]]
+
+    def missing_file(self) -> str:
+        """Return a remark on the first argument that looks like a file which is not
+        there; empty without one.
+        """
+        for word in self.command[1:]:
+            is_name = _FILE_NAME.fullmatch(word) is not None
+            if is_name and not os.path.lexists(path := self.folder / user_path(word)):
+                nearest = nearest_beside(path)
+                hint = f"; did you mean '{nearest}'?" if nearest else ""
+                return f"there is no file {path}{hint}"
+        return ""
 
     def variables(self) -> dict[str, str]:
         """Return the environment of the program; raise :class:`InputError` for a key

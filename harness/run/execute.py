@@ -18,6 +18,7 @@ from typing import cast
 
 from harness.contracts import Example, TaskView, Values
 from harness.errors import HarnessError, InputError
+from harness.files.component_lines import keep_lines
 from harness.files.media import check_media, media_label
 from harness.registry import current
 from harness.registry.hooks import Plugins
@@ -155,7 +156,7 @@ def execute(
             run.log("started", digest=provenance.digest)
             if options.watch:
                 options.watch.begin(plan.spec.task, len(examples))
-            with plugins.running(manifest):
+            with plugins.running(manifest), keep_lines(run.keep_line):
                 return _compute_results(run)
 
 

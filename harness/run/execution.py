@@ -75,6 +75,10 @@ class Execution:
         if self.rundir:
             self.rundir.log(event, **values)
 
+    def keep_line(self, component: str, text: str) -> None:
+        """Append a line that a component recorded to the log of the run directory."""
+        self.log("component", component=component, text=text)
+
     def note(self, text: str) -> None:
         """Add a remark on the numbers."""
         if text not in self.notes:

@@ -20,6 +20,7 @@ from harness.programs.components import (
     ProgramMetric,
 )
 from harness.programs.exchange import Chunk
+from harness.programs.protocol import unpack_vector
 from harness.testing import sample_captions
 from harness.testing.results import Checks, Instance, ensure
 
@@ -160,7 +161,11 @@ def _ask(client: ProgramClient, items: Iterable[Parameters]) -> list[Values]:
 
     client.ask(client.chunks(items), "request {}".format, completed)
     return [
-        {key: value for key, value in cast(Values, answer).items() if key != "id"}
+        {
+            key: unpack_vector(value) if isinstance(value, bytes) else value
+            for key, value in cast(Values, answer).items()
+            if key != "id"
+        }
         for first in sorted(answers)
         for answer in answers[first]
     ]

@@ -27,6 +27,9 @@ if fault == "other-protocol":
     greeting["protocol"] = 7
 if fault == "direction":
     greeting["higher_is_better"] = True
+if fault == "prints-after-greeting":
+    os.write(1, (json.dumps(greeting) + "\nLoading weights ...\n").encode())
+    time.sleep(60)
 answer(greeting)
 if fault == "closes-input":
     os.close(0)
@@ -77,6 +80,8 @@ for line in sys.stdin:
         reply["value"] = [1.0]
     if fault == "dies-at-bad" and "bad" in text:
         os.kill(os.getpid(), signal.SIGKILL)
+    if fault == "memory" and "bad" in text:
+        bytearray(8 * 10**9)
     if fault.startswith("dies-once:") and asked == 2:
         mark = fault.partition(":")[2]
         if not os.path.exists(mark):

@@ -224,3 +224,26 @@ def _drop(value: object, name: str) -> None:
     if isinstance(value, (dict, list)):
         for item in items:
             _drop(item, name)
+
+
+def test_standard_error_goes_into_the_log_of_the_run(project):
+    program = project / "overlap.py"
+    mark = '        if "id" not in request:'
+    text = program.read_text()
+    assert mark in text
+    said = "        print('batch of', request.get('size'), file=sys.stderr)\n"
+    program.write_text(text.replace(mark, said + mark))
+    spec = {
+        "task": "t",
+        "dataset": {"reader": "jsonl", "path": "refs.jsonl"},
+        "models": [{"human": {"label": "people"}}],
+        "metrics": ["overlap"],
+    }
+    harness.evaluate(spec, output="run")
+    events = map(json.loads, (project / "run" / "log.jsonl").read_text().splitlines())
+    lines = [
+        (event["component"], event["text"])
+        for event in events
+        if event["event"] == "component"
+    ]
+    assert ("metric 'overlap'", "batch of 40") in lines

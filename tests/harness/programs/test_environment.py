@@ -6,7 +6,9 @@ import json
 import os
 import shutil
 import stat
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -17,15 +19,26 @@ from harness.programs.environment import Environment, created_environments
 from harness.programs.program import Program
 from harness.registry.permissions import allow_environments
 
+FILES = 20
+"""Number of files that the stand-in for uv installs."""
 UV = """#!{python}
 import os, sys, time
+FILES = {files}
 if os.environ.get("UV_FAILS"):
     sys.exit("error: No solution found when resolving dependencies")
 print(*sys.argv[1:], file=open({log!r}, "a"))
 arguments = sys.argv[1:]
+def write_slowly(folder):
+    for number in range(FILES):
+        # It makes again what another process removes.
+        os.makedirs(folder, exist_ok=True)
+        open(folder + "/module_" + str(number), "w").write(str(os.getppid()))
+        time.sleep(float(os.environ.get("UV_PAUSE", 0)))
 if arguments[0] == "venv":
     os.makedirs(arguments[-1] + "/bin")
     os.symlink({python!r}, arguments[-1] + "/bin/python")
+if arguments[0] == "pip":
+    write_slowly(arguments[arguments.index("--python") + 1][:-10] + "lib")
 if arguments[0] == "sync":
     os.makedirs(os.environ["UV_PROJECT_ENVIRONMENT"] + "/bin")
 """
@@ -38,7 +51,7 @@ def uv(tmp_path, monkeypatch):
     folder.mkdir()
     log = folder / "log"
     program = folder / "uv"
-    program.write_text(UV.format(python=sys.executable, log=str(log)))
+    program.write_text(UV.format(python=sys.executable, log=str(log), files=FILES))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
     return log
@@ -99,6 +112,89 @@ def test_without_uv_it_is_one_line(project, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(MissingExtra, match="created by uv, which is not installed"):
         harness.env("create", "overlap")
+
+
+def create_elsewhere(project, *, pause=0.05):
+    """Start ``harness env create overlap`` in another process."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "harness", "env", "create", "overlap"],
+        cwd=project,
+        env={**os.environ, "UV_PAUSE": str(pause)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def temporary_folders(cache):
+    folder = cache / "environments"
+    return list(folder.glob(".*.tmp")) if folder.is_dir() else []
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def check_whole(cache):
+    """The one environment is there with all files of one uv, and nothing beside it."""
+    ((folder, _),) = created_environments()
+    modules = [path.read_text() for path in (folder / "lib").iterdir()]
+    assert len(modules) == FILES and len(set(modules)) == 1
+    assert not temporary_folders(cache)
+
+
+def test_two_processes_create_an_environment_once(project, uv, cache):
+    declare(project, "{requirements: [numpy]}")
+    processes = [create_elsewhere(project) for _ in range(2)]
+    outputs = [process.communicate(timeout=60)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], outputs
+    assert all("overlap: ready" in output for output in outputs)
+    assert len(uv.read_text().splitlines()) == 2
+    check_whole(cache)
+
+
+@pytest.mark.parametrize("files", [0, 1, FILES // 2, FILES - 1])
+def test_a_kill_during_the_creation_leaves_nothing_in_use(project, uv, cache, files):
+    declare(project, "{requirements: [numpy]}")
+    process = create_elsewhere(project)
+
+    def has_begun():
+        return len(
+            list((cache / "environments").glob(".*.tmp/lib/*"))
+        ) >= files > 0 or (not files and temporary_folders(cache))
+
+    wait_for(has_begun)
+    process.kill()
+    process.communicate()
+    assert not created_environments()
+
+    # At once, while the uv of the killed process may still write.
+    assert not harness.env().rows[0].is_ready
+    assert harness.env("create", "overlap").rows[0].is_ready
+    check_whole(cache)
+    assert score() == 1.0
+
+
+def test_an_unfinished_environment_is_not_listed(project, uv, cache):
+    declare(project, "{requirements: [numpy]}")
+    (row,) = harness.env("create", "overlap").rows
+    shutil.copytree(row.folder, row.folder.with_name(f".{row.folder.name}.1.tmp"))
+    assert [found.folder for found in harness.env().rows] == [row.folder]
+
+
+def test_an_environment_that_is_not_there_is_not_removed(project, uv):
+    declare(project, "{requirements: [numpy]}")
+    with pytest.raises(HarnessError, match="remove overlap: the environment is not cr"):
+        harness.env("remove", "overlap")
+
+
+def test_an_environment_of_the_user_is_not_removed(project, tmp_path):
+    declare(project, f"{{path: {tmp_path / 'venv'}}}")
+    with pytest.raises(HarnessError, match="your own, .*venv; nothing is removed"):
+        harness.env("remove", "overlap")
 
 
 def test_a_project_counts_by_its_lock_file(tmp_path):

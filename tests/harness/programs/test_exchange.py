@@ -75,6 +75,7 @@ def test_many_items_over_several_processes_keep_their_order(replicas):
 FAULTS = {
     "dies-at-start": "ended before its greeting (exit code 1: ValueError: no model)",
     "prints-first": "the program printed 'Loading weights ...' before its greeting",
+    "prints-after-greeting": "the program printed 'Loading weights ...' among its",
     "other-protocol": "first line has protocol 7; expected 1",
     "print": "printed 'warning: deprecated' among its answers, which is no JSON object",
     "twice": "the program answered the id 1 twice",
@@ -101,9 +102,37 @@ def test_a_fault_is_one_line_and_leaves_no_process(fault):
     assert not children()
 
 
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    (tmp_path / "score.py").write_text("")
+    program = Program("metric 'x'", (sys.executable, "scor.py"), tmp_path)
+    client = ProgramClient(program, "metric", {}, stored=False)
+    with pytest.raises(HarnessError) as caught:
+        _ = client.greeting
+    assert f"(there is no file {tmp_path / 'scor.py'}; did you mean 'score.py'?)" in (
+        str(caught.value)
+    )
+
+
 def test_too_few_answers_name_the_item():
     with pytest.raises(HarnessError, match="ended twice at text .* .exit code 0"):
         scores(client_of("too-few"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system has no such limit")
+def test_a_program_that_exceeds_its_memory_names_the_item_and_the_limit():
+    with pytest.raises(HarnessError) as caught:
+        scores(client_of("memory", memory_gb=2))
+    assert str(caught.value) == (
+        "metric 'faulty': the program ended twice at text 2 (exit code 1: MemoryError; "
+        "it may use 2 GB (limits: memory_gb))"
+    )
+    assert not children()
+
+
+def test_a_program_within_its_memory_is_not_touched():
+    client = client_of("", memory_gb=2)
+    assert scores(client).tolist() == [len(text) / 100 for text in TEXTS]
+    client.close()
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,12 @@ def test_what_is_no_vector_is_refused(value):
         read_vectors([{"value": value}], str, label="embedding 'x'")
 
 
+def test_a_vector_that_is_not_finite_is_shown():
+    answers = [{"value": [0.1, 2.0]}, {"value": [0.1, float("nan")]}]
+    with pytest.raises(HarnessError, match=r"answers .*0.1, NaN.* for 1; expected fin"):
+        read_vectors(answers, str, label="embedding 'x'")
+
+
 def test_captions_are_a_text_or_as_many_as_asked():
     assert read_captions({"value": "a"}, "e", 1, "x") == ["a"]
     assert read_captions({"value": ["a", "b"]}, "e", None, "x") == ["a", "b"]

@@ -104,6 +104,8 @@ WITH_THEIR_FAMILY = {
     "chair-s",
     "choice",
     "clip-recall",
+    # a program of the user, with tests of its own (tests/harness/programs)
+    "command",
     "dense",
     "trm-events",
     "mmd-events",
