@@ -88,7 +88,6 @@ HEAVY = {
     "bertscore": "a model",
     "clipscore": "a model and images",
     "refclipscore": "a model and images",
-    "command": "a program",
     "spice": "Java",
     "listener-accuracy": "a listener",
     "text-space": "an oracle",
