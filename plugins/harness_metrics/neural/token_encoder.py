@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -171,8 +171,9 @@ class TokenEncoder(LoadsModel):
         def forward(batch: np.ndarray) -> None:
             hidden = self._hidden_states([rows["input_ids"][k] for k in batch])
             hidden = torch.nn.functional.normalize(hidden.float(), dim=-1)
-            states = hidden.numpy() if device == "cpu" else hidden
-            for text, vectors in zip(batch.tolist(), states):
+            states: Any = hidden.numpy() if device == "cpu" else hidden
+            numbers: list[int] = batch.tolist()
+            for text, vectors in zip(numbers, states):
                 present = vectors[: len(ids[text])]
                 out[text] = Tokens(present, ~special[text], ids[text])
 
@@ -245,8 +246,7 @@ def _positions(model: Any) -> int:
 
 def _to_bytes(tokens: Tokens) -> bytes:
     """Return the bytes of the tokens of a text: their number, ids, weights, vectors."""
-    found: Any = tokens.vectors
-    vectors: Any = found if isinstance(found, np.ndarray) else found.cpu().numpy()
+    vectors = _on_cpu(tokens.vectors)
     return b"".join(
         (
             np.array([len(vectors)], dtype="<i8").tobytes(),
@@ -255,6 +255,13 @@ def _to_bytes(tokens: Tokens) -> bytes:
             np.ascontiguousarray(vectors, dtype="<f4").tobytes(),
         )
     )
+
+
+def _on_cpu(vectors: Any) -> np.ndarray:
+    """Return vectors of any device as an array."""
+    if isinstance(vectors, np.ndarray):
+        return cast("np.ndarray", vectors)
+    return vectors.cpu().numpy()
 
 
 def _from_bytes(content: bytes) -> Tokens:
