@@ -172,7 +172,7 @@ def measure_document_frequencies(full: bool) -> list[Cell]:
         metric = current().create("metrics", name, values)
         for source, draw in {CAPTIONS: draw_captions, **WORDS}.items():
             cells.append(measure_cell(metric, source, draw, examples, DOCUMENTS))
-    metric = current().create("metrics", "bertscore", {"idf": True})
+    metric = current().create("metrics", "bertscore", {"model": "minilm", "idf": True})
     cells.append(
         measure_cell(metric, CAPTIONS, draw_captions, examples // 4, DOCUMENTS)
     )

@@ -235,7 +235,9 @@ def _print_json(runs: Sequence[Run]) -> None:
                 raise HarnessError(
                     f"the report section '{name}' has the name of a key of the output"
                 )
-            values.setdefault(name, []).extend(section.values(item))
+            # a section that has nothing to say of a run has no key
+            if content := list(section.values(item)):
+                values.setdefault(name, []).extend(content)
     slices = [record.to_dict() for item in runs for record in item.slices]
     if slices:
         values["slices"] = slices

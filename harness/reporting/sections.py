@@ -31,7 +31,7 @@ class ReportSection(Protocol):
 
     def values(self, run: Run) -> Sequence[Values]:
         """Return the JSON values of the section, which stand under its name in the
-        output of ``harness run --json``.
+        output of ``harness run --json``; without values there is no such key.
         """
         ...
 

@@ -74,6 +74,7 @@ class Backend:
 
 JUDGE: dict[str, Any] = {"judge": judge.Judge(Backend(), cache=False)}
 PARAMETERS: dict[str, dict[str, Any]] = {
+    "bertscore": {"model": "minilm"},
     "best": {"metric": "bleu"},
     "redundant-mention": {"feature": "shape"},
     "clair": JUDGE,

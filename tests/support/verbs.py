@@ -30,6 +30,7 @@ ARGUMENTS: dict[str, Callable[[str, str], list[str]]] = {
     "correlate": lambda found, out: [found, "--x", "rouge", "--y", "bleu1"],
     "describe": lambda found, out: [found],
     "df": lambda found, out: ["--references", found, "--output", f"{out}.npz"],
+    "env": lambda found, out: ["list"],
     "estimate": lambda found, out: [found, "--labels", "labels.csv", "--by", "rouge"],
     "export": lambda found, out: [found, "--format", "lm-eval", "--output", out],
     "gate": lambda found, out: [

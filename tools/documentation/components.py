@@ -27,7 +27,13 @@ MENTIONS = {
     "distances": ("metrics/*.md",),
     "embeddings": ("metrics/embeddings.md", "metrics/*.md"),
     "readers": ("data-formats.md", "studies/*.md"),
-    "tasks": ("studies/*.md", "metrics/*.md", "adapters/*.md", "commands.md"),
+    "tasks": (
+        "studies/*.md",
+        "metrics/*.md",
+        "adapters/*.md",
+        "commands.md",
+        "dense.md",
+    ),
 }
 """Kind -> hand-written pages that explain components without a page of their own; the
 first that names a component is its guide.

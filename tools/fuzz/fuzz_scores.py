@@ -113,6 +113,7 @@ NOT_FUZZED = {
         ),
         "wmd",
     ),
+    "events in place of captions": ("dense", "trm-events", "mmd-events"),
     "Java program": ("spice", "spider", "spider-max", "spider-fl"),
     "source text, scene or options beside the captions": (
         *(

@@ -4,6 +4,7 @@ is recommended.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
@@ -231,3 +232,8 @@ class DenseAveragePrecision(Dense, CorpusMetric):
     def number(self, objects: Objects) -> float:
         """Return the mean average precision."""
         return self.protocol.number(objects)
+
+
+# The parameters are those of the constructor: ``__new__`` takes any.
+_PARAMETERS = list(inspect.signature(Dense.__init__).parameters.values())[1:]
+setattr(Dense, "__signature__", inspect.Signature(_PARAMETERS))  # noqa: B010

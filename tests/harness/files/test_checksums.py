@@ -23,7 +23,8 @@ MODULES = {
     "adapters/harness_models/shared/training/model_cache.py": ("KIND/KEY/",),
     "harness/files/media.py": ("media/",),
     "harness/files/user_path.py": (),
-    "harness/llm/store.py": ("answers/", "judges/"),
+    "harness/llm/store.py": ("answers/", "judges/", "programs/"),
+    "harness/programs/environment.py": ("environments/KEY/",),
     "kernels/caption_kernels/lexicon/installed.py": (
         "meteor/*.lexicon",
         "meteor/*.sha256",

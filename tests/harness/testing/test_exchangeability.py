@@ -278,7 +278,7 @@ def forms():
                 {**values, "distance": distance} for distance in (*names, *cosines)
             ]
         elif name == "bertscore":
-            variants = [{}, {"idf": True}]
+            variants = [{"model": "minilm"}, {"model": "minilm", "idf": True}]
         found += [(name, variant) for variant in variants]
     return found
 

@@ -53,6 +53,10 @@ WITHOUT = {
     "text-space-qdisc": "an oracle",
     "wmd": "word vectors",
     "bertscore": "a language model",
+    "command": "a program",
+    "dense": "events",
+    "trm-events": "events",
+    "mmd-events": "events",
 }
 """Metrics that need more than captions."""
 OF_PROCESSORS = {

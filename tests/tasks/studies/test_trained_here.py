@@ -59,7 +59,7 @@ def test_no_scene_of_a_study_is_in_a_recipe(study, root):
             recipe = CaptionerRecipe(**params["train"])
             seen = set(
                 np.random.default_rng([recipe.seed, 0])
-                .choice(N_SCENES, recipe.images, replace=False)
+                .choice(N_SCENES, recipe.scenes, replace=False)
                 .tolist()
             )
         else:
