@@ -18,7 +18,7 @@ from harness.registry.permissions import typed_by_user
 from harness.run.coverage_tables import LOWEST
 from harness.testing.calibration import DISTRIBUTIONS, Calibration, calibrate
 from harness.testing.program_conduct import PROGRAM_CHECKS
-from harness.testing.results import Outcome
+from harness.testing.results import NotApplicable, Outcome
 from harness.testing.targets import Target, builtins, checks_of, subject_of, targets
 
 _log = logging.getLogger(__name__)
@@ -186,6 +186,11 @@ def check(
     for item in components:
         try:
             outcomes = _check(item, skip, len(components) > 1, all_builtins)
+        except NotApplicable as error:
+            if len(components) == 1:
+                raise HarnessError(f"{item.label}: not checked: {error}") from error
+            _log.warning("%s (%s): not checked: %s", item.label, item.kind, error)
+            continue
         except HarnessError as error:
             if len(components) == 1:
                 raise

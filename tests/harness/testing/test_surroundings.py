@@ -54,6 +54,7 @@ WITHOUT = {
     "wmd": "word vectors",
     "bertscore": "a language model",
     "command": "a program",
+    "distance command": "a program",
     "dense": "events",
     "trm-events": "events",
     "mmd-events": "events",
