@@ -67,7 +67,7 @@ class ProgramClient:
 
     @property
     def greeting(self) -> Greeting:
-        """What the program says of itself; starts it."""
+        """Greeting of the program, which is started for it."""
         if self._greeting is None:
             self._greeting = self._running().greeting
         return cast(Greeting, self._greeting)

@@ -1,4 +1,4 @@
-"""What a manifest declares of the metric of a program, which the program must not
+"""Declaration of the metric of a program in a manifest, which the program must not
 contradict.
 """
 

@@ -19,7 +19,7 @@ from harness.registry.component_kinds import SINGULAR
 from harness.registry.manifest_schema import PROGRAM_KINDS, Entry
 
 ACTIONS = ("create", "list", "remove")
-"""What can be done with environments."""
+"""Actions on environments."""
 
 
 @dataclass(frozen=True)

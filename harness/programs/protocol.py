@@ -20,7 +20,7 @@ from harness.errors import HarnessError
 VERSION = 1
 """Version of the protocol."""
 METRIC_NEEDS = ("candidate", "candidates", "references", "image", "source")
-"""What a metric may ask for in its requests."""
+"""Fields that a metric may ask for in its requests."""
 END = b'{"end":true}\n'
 """Last message to a program."""
 MAX_SHOWN = 60
@@ -38,12 +38,12 @@ class ProgramFault(HarnessError):
 
 @dataclass(frozen=True)
 class Greeting:
-    """What a program says of itself in its first line."""
+    """Statement of a program about itself in its first line."""
 
     name: str
     version: str
     signature: str = ""
-    """What changes its numbers: models, settings."""
+    """Text that changes with its numbers: models, settings."""
     needs: tuple[str, ...] | None = None
     """Fields of the requests of a metric; None: not said."""
     direction: bool | None = None

@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness_models.shared.inputs.pictures import decode_picture, to_rgb
+from harness.encoders.pictures import decode_picture, to_rgb
 
 if TYPE_CHECKING:
     from PIL import Image as PilImage

@@ -21,6 +21,8 @@ from harness.files.forms.sample import HEAD, Sample
 from harness.files.records import Record
 
 _NAME = "scene-objects"
+_CORNERS = [[x, y, z] for z in (0, 1) for x, y in ((0, 0), (0, 1), (1, 1), (1, 0))]
+"""Corners of the unit cube, for the example of the form."""
 
 
 def _is_described(fields: Parameters) -> bool:
@@ -109,7 +111,6 @@ def _predictions(scenes: Parameters, sample: Sample) -> Iterator[Record]:
         yield Record(where, {"id": name, **fields})
 
 
-_CORNERS = [[x, y, z] for z in (0, 1) for x, y in ((0, 0), (0, 1), (1, 1), (1, 0))]
 SCENE_OBJECTS = FormKind(
     _NAME,
     "objects of scenes with the corners of their boxes: descriptions as ScanRefer's "

@@ -1,5 +1,5 @@
-"""What a protocol of the metric ``dense`` has: numbers of each video that are summed,
-and the number of their sums.
+"""Interface of a protocol of the metric ``dense``: numbers of each video that are
+summed, and the number of their sums.
 """
 
 from __future__ import annotations

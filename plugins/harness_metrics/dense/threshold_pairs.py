@@ -36,7 +36,7 @@ class ThresholdPairs(NamedTuple):
     references: np.ndarray
     """Event of the merged annotators, shape (P,); -1 for the garbage."""
     weights: np.ndarray
-    """How often each pair counts at each threshold, shape (T, P)."""
+    """Number of times that each pair counts at each threshold, shape (T, P)."""
 
 
 def overlapping(video: Video, lowest: float, *, strict: bool) -> tuple[np.ndarray, ...]:

@@ -21,7 +21,7 @@ from harness.encoders.precision import (
     check_precision,
     signature_suffix,
 )
-from harness.encoders.vector_store import encode_with_store
+from harness.encoders.vector_store import current_store, encode_with_store
 from harness.errors import InputError, require
 from harness.files.user_path import user_path
 from harness_metrics.embeddings.bert_encoder import BertEncoder, can_encode
@@ -130,12 +130,15 @@ class MiniLm(LocalModelEmbedding):
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return sentence vectors, float32, shape (T, d)."""
-        return encode_with_store(
-            self.signature(),
-            self.device,
-            texts,
-            lambda missing: self._loaded_model.encode(missing),
-        )
+
+        def compute(missing: Sequence[str]) -> np.ndarray:
+            return self._loaded_model.encode(missing)
+
+        if current_store() is None:
+            return compute(texts)
+        # the signature of the default model does not tell its weights
+        model = f"{self.signature()}|{weights_fingerprint(self.folder)}"
+        return encode_with_store(model, self.device, texts, compute)
 
 
 class SentenceModel(MiniLm):

