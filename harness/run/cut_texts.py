@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from harness.contracts import CaptionSet, LimitsTexts, Metric
 
+ROLES = ("embedding", "encoder")
+"""Attributes of a metric, or of its distance, with the model that gets its texts."""
+
 
 @dataclass
 class _Cut:
@@ -24,7 +27,7 @@ class CutTexts:
     Parameters
     ----------
     metrics : iterable of Metric
-        The metrics; their embeddings, encoders and distances are looked at.
+        The metrics.
     """
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
@@ -65,15 +68,11 @@ class CutTexts:
 
 
 def limited_models(metric: object) -> Iterator[LimitsTexts]:
-    """Yield the models of a metric that read texts up to a length: the metric itself,
-    its parts, and the parts of its distance.
+    """Yield the models of a metric, or of its distance, that read texts up to a length:
+    those in the attributes :data:`ROLES`.
     """
-    for part in (metric, *_parts(metric)):
-        if isinstance(part, LimitsTexts):
-            yield part
-        elif part is getattr(metric, "distance", None):
-            yield from (item for item in _parts(part) if isinstance(item, LimitsTexts))
-
-
-def _parts(component: object) -> list[object]:
-    return list(getattr(component, "__dict__", {}).values())
+    for owner in (metric, getattr(metric, "distance", None)):
+        for role in ROLES:
+            model = getattr(owner, role, None)
+            if isinstance(model, LimitsTexts):
+                yield model

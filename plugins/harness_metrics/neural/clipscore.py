@@ -115,6 +115,8 @@ class ClipScore(MeanMetric):
     label = "clipscore"
     needs = frozenset({"images", "embeddings"})
     factor = WEIGHT
+    model_class: type[Clip] = Clip
+    """Model of the towers."""
 
     def __init__(
         self,
@@ -127,7 +129,7 @@ class ClipScore(MeanMetric):
         dtype: Precision = "float32",
         long: Long = "cut",
     ) -> None:
-        self.clip = Clip(
+        self.clip = self.model_class(
             weights=weights,
             model=model,
             batch_size=batch_size,
@@ -293,6 +295,8 @@ class PacScore(ClipScore):
 
     label = "pac-score"
     factor = 2.0
+    example = PAC_WEIGHTS
+    """Weights that the message about missing ones names."""
 
     def __init__(
         self,
@@ -308,7 +312,7 @@ class PacScore(ClipScore):
         if weights is None:
             raise HarnessError(
                 f"metric '{self.label}' needs weights: "
-                f"a local file of weights for {model} (for example {PAC_WEIGHTS})"
+                f"a local file of weights for {model} (for example {self.example})"
             )
         super().__init__(
             weights=weights,

@@ -4,12 +4,7 @@ formulas of PAC-S with CLIP models that are fine-tuned by low-rank adaptations.
 
 from __future__ import annotations
 
-from harness.contracts import PathParam
-from harness.contracts.parameters import Count
-from harness.encoders.long_texts import Long
-from harness.encoders.precision import Precision
-from harness.errors import HarnessError
-from harness_metrics.neural.clipscore import PacScore, PrefixedClip, RefPacScore
+from harness_metrics.neural.clipscore import PacScore, RefPacScore
 from harness_metrics.neural.low_rank import EXAMPLE, LowRankClip
 
 
@@ -40,42 +35,8 @@ class PacScorePlus(PacScore):
     """
 
     label = "pac-score-plus"
-
-    def __init__(
-        self,
-        *,
-        weights: PathParam | None = None,
-        model: str = "ViT-B-32-quickgelu",
-        images: PathParam | None = None,
-        batch_size: Count | None = None,
-        device: str = "auto",
-        dtype: Precision = "float32",
-        long: Long = "cut",
-    ) -> None:
-        if weights is None:
-            raise HarnessError(
-                f"metric '{self.label}' needs weights: "
-                f"a local file of weights for {model} (for example {EXAMPLE})"
-            )
-        super().__init__(
-            weights=weights,
-            model=model,
-            images=images,
-            batch_size=batch_size,
-            device=device,
-            dtype=dtype,
-            long=long,
-        )
-        self.clip = LowRankClip(
-            weights=weights,
-            model=model,
-            batch_size=batch_size,
-            device=device,
-            dtype=dtype,
-            long=long,
-        )
-        self.clip.needed_by = f"metric '{self.label}'"
-        self.embedding = PrefixedClip(self.clip)
+    model_class = LowRankClip
+    example = EXAMPLE
 
 
 class RefPacScorePlus(PacScorePlus, RefPacScore):

@@ -116,3 +116,15 @@ def test_captions_in_memory_name_the_folder_in_the_metric(files):
         allow_missing=True,
     )
     assert len(result["clipscore"].per_example) == 3
+
+
+def test_texts_that_the_model_cuts_are_counted_once_with_their_prefix(files):
+    """The prefix has three words: 12 tokens are left with 7 of the caption."""
+    captions = {"42": "a dog " * 6, "43": "a cat", "44": "a dog"}
+    (files / "a.json").write_text(json.dumps(captions))
+    result = harness.score(["a.json", "b.json"], images="images", metrics=METRIC)
+    notes = [note for note in result.to_dict()["notes"] if "tokens" in note]
+    assert notes == [
+        "a: CLIP clip reads 12 tokens of a text: captions that are longer: 1; tokens "
+        "of them that are not read: 5"
+    ]
