@@ -12,7 +12,6 @@ import json
 import logging
 import math
 from collections.abc import Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -25,6 +24,7 @@ from harness.judgments.between_metrics import MetricTests, compare_metrics
 from harness.judgments.manifest import manifest
 from harness.judgments.metric_notes import list_unequal_notes, note_on_single_captions
 from harness.judgments.plan import JudgmentPlan
+from harness.judgments.reference_policy import ScoringSets
 from harness.judgments.result_records import (
     JudgedMetric,
     compare_with_people,
@@ -41,6 +41,7 @@ from harness.registry.hooks import Plugins
 from harness.results import Provenance, Run
 from harness.run.execution import Execution, Options, connect_cluster
 from harness.run.resources import check_sets
+from harness.run.run_frame import compute_run
 from harness.rundir.directory_check import Mode
 from harness.rundir.format import JsonObject, plain
 from harness.rundir.rundir import RunDir
@@ -70,41 +71,53 @@ def execute(
         # Read the judgments, and the references that each caption is scored with.
         rows, sets = plan.prepare()
         judgments = rows.judgments
-        notes = notes_of_strengths(rows) if plan.compares_systems else []
         check_sets(plan.metrics, sets.sets)
         content = manifest(plan, judgments, plugins.failures)
-        with (
-            RunDir.create(output, content, mode) if output else nullcontext() as rundir
-        ):
-            if rundir is not None:
-                is_same = _same(rundir.provenance.content, content)
-                if rundir.finished and is_same:
-                    return Run.of(rundir)
-                if not is_same:
-                    _warn_of_left_out_metrics(rundir, content, output)
-                    rundir.replace_run(content)
-            run = Execution(
-                Provenance(content), rundir, plugins, options, show, cluster
-            )
-            with plugins.running(content):
-                # Metrics: their scores of all captions.
-                scored = score_metrics(plan, sets, run, judgments)
-                # Numbers: agreement of each metric with people, and tests between the
-                # metrics.
-                results, tests = _judge(plan, rows, scored)
-                _add_records(run, rows, results, tests)
-                run.notes += [*judgments.notes, *notes]
-                for item, rank in zip(results, tests.ranks):
-                    remark = note_on_single_captions(
-                        item, plan.spec, judgments, tests, rank
-                    )
-                    run.notes += [remark] if remark else []
-                    run.notes += list_unequal_notes(item)
-                return run.finish(write_samples(run, judgments, sets, scored))
+
+        def replace_other_run(rundir: RunDir) -> None:
+            if not _same(rundir.provenance.content, content):
+                _warn_of_left_out_metrics(rundir, content, rundir.path)
+                rundir.replace_run(content)
+
+        def begin(provenance: Provenance, rundir: RunDir | None) -> Execution:
+            return Execution(provenance, rundir, plugins, options, show, cluster)
+
+        return compute_run(
+            content,
+            plugins,
+            begin,
+            partial(_compute_results, plan, rows, sets),
+            output=output,
+            mode=mode,
+            prepare_directory=replace_other_run,
+        )
+
+
+def _compute_results(
+    plan: JudgmentPlan, rows: JudgmentRows, sets: ScoringSets, run: Execution
+) -> Run:
+    """Compute what a run that has begun lacks, and return the finished run."""
+    judgments = rows.judgments
+    # Metrics: their scores of all captions.
+    scored = score_metrics(plan, sets, run, judgments)
+
+    # Numbers: agreement of each metric with people, and tests between the metrics.
+    results, tests = _judge(plan, rows, scored)
+    _add_records(run, rows, results, tests)
+
+    # Remarks: on the judgments, on their systems and on each metric.
+    run.notes += judgments.notes
+    if plan.compares_systems:
+        run.notes += notes_of_strengths(rows)
+    for item, rank in zip(results, tests.ranks):
+        remark = note_on_single_captions(item, plan.spec, judgments, tests, rank)
+        run.notes += [remark] if remark else []
+        run.notes += list_unequal_notes(item)
+    return run.finish(write_samples(run, judgments, sets, scored))
 
 
 def _warn_of_left_out_metrics(
-    rundir: RunDir, content: JsonObject, output: Path | None
+    rundir: RunDir, content: JsonObject, output: Path
 ) -> None:
     """Say which metrics of the run the spec has not: their results are replaced."""
     left_out = _labels(rundir.provenance.content) - _labels(content)

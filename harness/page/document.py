@@ -27,14 +27,13 @@ from harness.page import assets
 from harness.page.assets import DataBlock
 from harness.page.charts import PAGE, PHONE, WIDE, Chart, charts_for
 from harness.page.charts.chart import config
-from harness.page.examples import example_blocks, examples_of, stream
+from harness.page.examples import example_blocks, examples_of
 from harness.page.explanations import Explained, explanations
 from harness.page.groups import (
     Clusters,
     Group,
     clusters_of,
     groups_of,
-    open_run,
     system_key,
 )
 from harness.page.matrix import matrix_of, table_rows
@@ -120,7 +119,7 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
     _check_options(options)
 
     names = list(dict.fromkeys(str(path) for path in paths))
-    groups = groups_of([(name, open_run(name)) for name in names])
+    groups = groups_of([(name, Run.open(name)) for name in names])
     runs = [run for group in groups for run in group.runs]
     league = League(tuple(LeagueSet(run) for run in runs if run.provenance.kind))
 
@@ -348,7 +347,7 @@ def _static_examples(group: Group) -> list[dict[str, object]]:
     """
     examples: dict[str, Values] = {}
     for side, system in group.systems:
-        for item in islice(stream(side.run, system), STATIC_EXAMPLES):
+        for item in islice(system.iter_caption_sets(), STATIC_EXAMPLES):
             new = {"id": item.id, "references": item.references, "systems": []}
             entry = examples.setdefault(item.id, new)
             entry["systems"].append((side.label(system), item.candidates))

@@ -10,8 +10,6 @@ examples, the bytes of one significance together).
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Example
+from harness.contracts import Example
 from harness.errors import HarnessError
 from harness.files.media import check_media
 from harness.files.yaml_source import Located
@@ -29,16 +27,11 @@ from harness.page.groups import Group
 from harness.page.thumbnails import image_folders
 from harness.registry import current
 from harness.reporting.table import shown_names
-from harness.results import P_PREFIX, Run, System
-from harness.rundir.file_names import SAMPLES
-from harness.rundir.format import open_run_file
-from harness.rundir.parquet import damaged_file_error, require_values
-from harness.rundir.records import decoding_text
+from harness.results import P_PREFIX, Run, System, decoding_text
 from harness.spec.models import DatasetSpec
 
 PART = 500
 """Number of examples in one block of captions."""
-COLUMNS = ("example", "candidates", "references")
 
 
 @dataclass(frozen=True)
@@ -186,12 +179,12 @@ def _texts(
         range(len(group.systems)), key=lambda k: -_reference_count(group, k)
     )
     for number in numbers:
-        side, system = group.systems[number]
+        _, system = group.systems[number]
         rows: dict[int, int] = {}
         chunk: list[object] = []
         own_references: dict[int, tuple[str, ...]] = {}
         count = 0
-        for item in stream(side.run, system):
+        for item in system.iter_caption_sets():
             target = row_of.get(item.id)
             if target is None or target in rows:
                 continue
@@ -250,43 +243,6 @@ def _captions(
     if own:
         content["r"] = own
     return DataBlock.of_json(f"{name}-caps-{system}-{chunk}", content)
-
-
-def stream(run: Run, system: System) -> Iterator[CaptionSet]:
-    """Yield the captions of a system, in the order of its rows; raise
-    :class:`InputError` for a damaged file.
-    """
-    path = None if run.path is None else run.path / SAMPLES
-    if path is None or not path.is_file():
-        yield from system.caption_sets()
-        return
-
-    parquet: Any = importlib.import_module("pyarrow.parquet")
-    # The rows of a system lie together, in the order of the run: row groups before the
-    # first and behind the last one are not decoded.
-    first = int(system.rows.min())
-    last = int(system.rows.max())
-    rows = set(system.rows.tolist())
-    start = 0
-    try:
-        with open_run_file(path) as opened, parquet.ParquetFile(opened) as file:
-            for group in range(file.num_row_groups):
-                length = file.metadata.row_group(group).num_rows
-                if start <= last and start + length > first:
-                    table = file.read_row_group(
-                        group, columns=list(COLUMNS), use_threads=False
-                    )
-                    require_values(table)
-                    columns = table.to_pydict()
-                    entries = zip(*(columns[name] for name in COLUMNS))
-                    for k, (example, candidates, references) in enumerate(entries):
-                        if start + k in rows:
-                            yield CaptionSet(
-                                example, tuple(candidates), tuple(references)
-                            )
-                start += length
-    except (OSError, ValueError) as error:
-        raise damaged_file_error(path, error) from None
 
 
 def examples_of(run: Run) -> list[Example]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from harness.contracts import CaptionSet, Example, Explains, Metric
 from harness.page.assets import DataBlock
-from harness.page.examples import stream
 from harness.page.groups import Group
 from harness.registry.display_names import display_name
 from harness.results import MetricEntry, Run, System
@@ -127,14 +126,14 @@ def _explain(
     corpus = [example.references for example in examples]
     members = set(selected)
     features: FeatureCache | None = FeatureCache(corpus) if corpus else None
-    for number, (side, system) in enumerate(group.systems):
+    for number, (_, system) in enumerate(group.systems):
         if label not in system.table.metrics:
             continue
 
         # without the data set the references of the captions stand for it
         sets: dict[str, CaptionSet] = {}
         references: list[tuple[str, ...]] = []
-        for item in stream(side.run, system):
+        for item in system.iter_caption_sets():
             if item.id in members:
                 sets[item.id] = item
             if features is None:

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from harness.analysis.compare import DRAWS, adjusted
 from harness.analysis.comparison_budget import (
@@ -25,8 +25,6 @@ from harness.errors import InputError
 from harness.page.assets import DataBlock
 from harness.reporting.table import shown_names
 from harness.results import ComparedRun, Comparison, ResultRecord, Run, System
-from harness.rundir.file_names import MANIFEST, RESULTS
-from harness.rundir.format import MANIFEST_SCHEMA, RESULTS_SCHEMA, read_json_object
 
 MOST_LABELS = 4
 """Number of systems that a title names."""
@@ -93,22 +91,6 @@ def _titles(run: Run) -> Sequence[str]:
     if more <= 1:
         return labels
     return [*labels[:MOST_LABELS], f"{more} more systems"]
-
-
-def open_run(path: str) -> Run:
-    """Return a finished run; raise :class:`InputError` for one that a newer version of
-    the harness wrote.
-    """
-    run = Run.open(path)
-    for name, newest in ((MANIFEST, MANIFEST_SCHEMA), (RESULTS, RESULTS_SCHEMA)):
-        schema = read_json_object(Path(path) / name).get("schema", newest)
-        if not isinstance(schema, int) or schema > newest:
-            raise InputError(
-                f"has the schema {schema!r}; this version reads schemas up to "
-                f"{newest}: update the harness, or run the spec again",
-                str(Path(path) / name),
-            )
-    return run
 
 
 def groups_of(runs: Sequence[tuple[str, Run]]) -> list[Group]:

@@ -27,8 +27,7 @@ from harness.reporting.table import (
     shown_names,
     size_text,
 )
-from harness.results import Provenance, ResultRecord
-from harness.rundir.records import decoding_text
+from harness.results import Provenance, ResultRecord, decoding_text
 
 OTHER = "Other"
 """Heading of the metrics without a question."""

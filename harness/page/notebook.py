@@ -13,8 +13,7 @@ from harness.reporting.console import table_of_run
 from harness.reporting.formats.web import to_html
 from harness.reporting.table import Table, heading, interval_text, number, p_text
 from harness.reporting.verb_text import MAX_ROWS, blocks_as_html
-from harness.results import Comparisons, Run
-from harness.run.text_scores import MetricResult, Scores
+from harness.results import Comparisons, MetricResult, Run, Scores
 
 
 def as_html(result: object) -> str:

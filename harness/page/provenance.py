@@ -8,15 +8,10 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import cast
 
-from harness.contracts.parameters import Values
-from harness.files.json_text import parse_json
 from harness.reporting.table import Table, number, shown_name
 from harness.results import Run
-from harness.rundir.file_names import LOG
-from harness.rundir.format import open_run_file
 
 DELIMITER = "SPEC"
 """Word that ends the spec in the command."""
@@ -153,7 +148,7 @@ def _times(run: Run) -> list[tuple[str, str]]:
     """Return the seconds of captions per model and of scores per metric, and of the
     whole run where its log has them.
     """
-    events = _events(run.path)
+    events = run.events
     captions: dict[str, float] = {}
     for event in events:
         seconds = event.get("seconds")
@@ -182,24 +177,6 @@ def _times(run: Run) -> list[tuple[str, str]]:
     if len(started) == 1 and finished:
         rows.append(("whole run", number(float(finished[-1] - started[0]))))
     return rows
-
-
-def _events(path: Path | None) -> list[Values]:
-    """Return the events of a run's log; torn or foreign lines are left out."""
-    if path is None or not (path / LOG).is_file():
-        return []
-
-    events: list[Values] = []
-    with open_run_file(path / LOG) as file:
-        lines = file.read().decode("utf-8", "replace").splitlines()
-    for line in lines:
-        try:
-            event = parse_json(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and isinstance(event.get("time"), (int, float)):
-            events.append(event)
-    return events
 
 
 def _json(value: object) -> str:

@@ -14,8 +14,7 @@ from harness.page.charts import DOUBLE, SINGLE, Chart, Layout, charts_for
 from harness.page.charts.drawing import converter, fitted_svg, pdf, with_font
 from harness.reporting.export import write_tables
 from harness.reporting.formats.markdown import escape_markdown
-from harness.results import Run
-from harness.rundir.format import run_folders
+from harness.results import Run, run_folders
 from harness.rundir.unfinished import complete_unfinished
 
 WIDTHS: dict[str, Layout] = {"single": SINGLE, "double": DOUBLE}

@@ -19,9 +19,17 @@ In: run directories, logs of other harnesses, runs in memory. Out: frozen types.
 from harness.analysis.comparisons import Comparison, Comparisons
 from harness.analysis.pairs import ComparedRun
 from harness.run.finished import Run, by_kind, merge_runs
+from harness.run.text_scores import MetricResult, Scores
+from harness.rundir.format import run_folders
 from harness.rundir.provenance import MetricEntry, ModelEntry, Provenance
-from harness.rundir.records import ResultRecord
+from harness.rundir.records import (
+    ResultRecord,
+    decoding_text,
+    lookup,
+    text_of_fields,
+)
 from harness.rundir.samples import P_PREFIX, SampleTable, System
+from harness.rundir.slices import slice_masks
 
 __all__ = [
     "P_PREFIX",
@@ -29,12 +37,19 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "MetricEntry",
+    "MetricResult",
     "ModelEntry",
     "Provenance",
     "ResultRecord",
     "Run",
     "SampleTable",
+    "Scores",
     "System",
     "by_kind",
+    "decoding_text",
+    "lookup",
     "merge_runs",
+    "run_folders",
+    "slice_masks",
+    "text_of_fields",
 ]

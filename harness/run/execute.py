@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -18,7 +17,6 @@ from typing import cast
 
 from harness.contracts import Example, TaskView, Values
 from harness.errors import HarnessError, InputError
-from harness.files.component_lines import keep_lines
 from harness.files.media import check_media, media_label
 from harness.registry import current
 from harness.registry.hooks import Plugins
@@ -39,6 +37,7 @@ from harness.run.readings import (
 )
 from harness.run.resources import check_plan
 from harness.run.results import collect_results
+from harness.run.run_frame import compute_run
 from harness.run.stopping import BATCH, order_examples
 from harness.run.stopping_conditions import read_conditions
 from harness.rundir.directory_check import Mode
@@ -111,8 +110,7 @@ def execute(
         Executor and shards. With a part, the run directory holds the artifacts of the
         part, and the run has no results.
     prepare_directory : callable, optional
-        Called with the run directory of a run that is not finished, before anything is
-        computed.
+        Called with the run directory before it is asked whether its run has finished.
     """
     options = options or Options()
     identity = _identity(plan, output)
@@ -133,15 +131,7 @@ def execute(
         _prepare_models(plan, examples)
         manifest = _collect_manifest(plan, examples, plugins, identity, options)
 
-        directory = RunDir.create(output, manifest, mode) if output else nullcontext()
-        with directory as rundir:
-            # another process may have ended the run while the data were read
-            if rundir and rundir.finished:
-                return Run.of(rundir)
-            if rundir and prepare_directory:
-                prepare_directory(rundir)
-
-            provenance = Provenance(manifest)
+        def begin(provenance: Provenance, rundir: RunDir | None) -> ModelExecution:
             run = ModelExecution(
                 provenance,
                 rundir,
@@ -153,11 +143,19 @@ def execute(
                 plan=plan,
                 examples=examples,
             )
-            run.log("started", digest=provenance.digest)
             if options.watch:
                 options.watch.begin(plan.spec.task, len(examples))
-            with plugins.running(manifest), keep_lines(run.keep_line):
-                return _compute_results(run)
+            return run
+
+        return compute_run(
+            manifest,
+            plugins,
+            begin,
+            _compute_results,
+            output=output,
+            mode=mode,
+            prepare_directory=prepare_directory,
+        )
 
 
 def _collect_manifest(

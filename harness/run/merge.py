@@ -86,7 +86,8 @@ def merge(
     options = Options(shard_size=int(cast(int, first.shards["size"])))
 
     def copy_parts(rundir: RunDir) -> None:
-        rundir.take_parts([item.path for item in part_folders])
+        if not rundir.finished:
+            rundir.take_parts([item.path for item in part_folders])
 
     with log_bugs(output):
         return execute(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -72,6 +72,32 @@ def read_column(path: Path, name: str, *, whole: bool = False) -> Sequence[objec
         return cast("list[object]", table.column(name).to_pylist())
     except (OSError, ValueError, KeyError) as error:
         # KeyError: a table without rows lacks the column
+        raise damaged_file_error(path, error) from None
+
+
+def read_rows(
+    path: Path, names: Sequence[str], first: int, last: int
+) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """Yield number and values of the rows from the row group of row ``first`` to that
+    of row ``last``, one group in memory at a time; raise :class:`InputError` for a
+    damaged file and for missing values.
+    """
+    parquet: Arrow = importlib.import_module("pyarrow.parquet")
+    start = 0
+    try:
+        with open_run_file(path) as opened, parquet.ParquetFile(opened) as file:
+            for group in range(file.num_row_groups):
+                length = file.metadata.row_group(group).num_rows
+                if start <= last and start + length > first:
+                    table = file.read_row_group(
+                        group, columns=list(names), use_threads=False
+                    )
+                    require_values(table)
+                    columns = table.to_pydict()
+                    rows = zip(*(columns[name] for name in names))
+                    yield from enumerate(rows, start)
+                start += length
+    except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
 
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean
 from harness.rundir.file_names import MANIFEST
-from harness.rundir.format import JsonObject
+from harness.rundir.format import MANIFEST_SCHEMA, RESULTS_SCHEMA, JsonObject
 from harness.rundir.records import ResultRecord
 from harness.spec.models import DatasetSpec, ViewSpec
 
@@ -293,16 +293,28 @@ class _Manifest(BaseModel):
 
 def check_manifest(content: JsonObject, path: Path) -> None:
     """Raise :class:`InputError` with the key when the content of manifest.json has not
-    the shape of a manifest.
+    the shape of a manifest, or the schema of a newer version.
     """
+    _check_schema(content, MANIFEST_SCHEMA, path)
     _check(_Manifest, content, path, "is no manifest of a run")
 
 
 def check_results(content: JsonObject, path: Path) -> Results:
     """Return the content of results.json; raise :class:`InputError` with the key when
-    it has not the shape of results.
+    it has not the shape of results, or the schema of a newer version.
     """
+    _check_schema(content, RESULTS_SCHEMA, path)
     return _check(Results, content, path, "holds no results of a run")
+
+
+def _check_schema(content: JsonObject, newest: int, path: Path) -> None:
+    schema = content.get("schema", newest)
+    if not isinstance(schema, int) or schema > newest:
+        raise InputError(
+            f"has the schema {schema!r}; this version reads schemas up to {newest}: "
+            "update the harness, or run the spec again",
+            str(path),
+        )
 
 
 Shape = TypeVar("Shape", bound=BaseModel)

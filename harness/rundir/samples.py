@@ -7,7 +7,7 @@ directory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,7 @@ from harness.rundir.parquet import (
     read_codes,
     read_column,
     read_numbers,
+    read_rows,
     read_table,
     row_count,
     table_of,
@@ -141,6 +142,24 @@ class System:
             for name, row in zip(self.examples, rows)
         ]
 
+    def iter_caption_sets(self) -> Iterator[CaptionSet]:
+        """Yield the caption sets of :meth:`caption_sets`, with a part of the file in
+        memory at a time.
+        """
+        path = self.table.file
+        if path is None:
+            yield from self.caption_sets()
+            return
+
+        # The rows of a system lie together, in the order of the run: row groups before
+        # the first and behind the last one are not decoded.
+        own_rows = set(self.rows.tolist())
+        names = ("example", "candidates", "references")
+        rows = read_rows(path, names, int(self.rows.min()), int(self.rows.max()))
+        for row, (example, candidates, references) in rows:
+            if row in own_rows:
+                yield CaptionSet(example, tuple(candidates), tuple(references))
+
 
 class SampleTable:
     """Columns of samples.parquet, read lazily by name."""
@@ -198,6 +217,11 @@ class SampleTable:
                     path, f"column '{name}': found {kind}, expected {expected[name]}"
                 )
         return path
+
+    @property
+    def file(self) -> Path | None:
+        """The Parquet file, None for a table in memory or an empty one."""
+        return self._path
 
     @cached_property
     def names(self) -> tuple[str, ...]:

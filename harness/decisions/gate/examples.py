@@ -19,8 +19,7 @@ from harness.decisions.gate.margin_tests import (
     worst_value,
 )
 from harness.errors import HarnessError, counted
-from harness.results import System
-from harness.rundir.slices import slice_masks
+from harness.results import System, slice_masks
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from harness.reporting.result_groups import (
     system_names,
 )
 from harness.reporting.table import heading, interval_text, number, size_text
-from harness.results import ResultRecord, Run
-from harness.rundir.records import lookup, text_of_fields
+from harness.results import ResultRecord, Run, lookup, text_of_fields
 
 LEAST_SYSTEMS = 3
 MOST_SYSTEMS = 60

@@ -5,18 +5,15 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-import pyarrow.parquet as parquet
 import pytest
 
 from harness.analysis.pairs import ComparedRun
-from harness.errors import InputError
 from harness.page import examples
-from harness.page.examples import _numbers, stream
-from harness.page.groups import Group, groups_of, open_run
+from harness.page.examples import _numbers
+from harness.page.groups import Group, groups_of
 from harness.run.finished import Run
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
@@ -31,7 +28,7 @@ def read(monkeypatch):
     monkeypatch.setattr(examples, "PART", 4)
 
     def blocks(*names: str, limit: int | None = None) -> dict[str, bytes]:
-        (group,) = groups_of([(name, open_run(name)) for name in names])
+        (group,) = groups_of([(name, Run.open(name)) for name in names])
         result = examples.example_blocks(group, "g", limit)
         return {
             block.name: gzip.decompress(base64.b64decode(block.data))
@@ -274,33 +271,3 @@ def test_a_system_without_a_column_has_no_scores_and_the_next_one_has_its_own():
         2,
     )
     assert np.isnan(without).all() and with_column.tolist() == [3.0]
-
-
-def test_every_layout_gives_the_captions_of_the_system(finished, project):
-    run = Run.open(finished())
-    system = run.samples.systems[1]
-    expected = [
-        (item.id, item.candidates, item.references) for item in system.caption_sets()
-    ]
-    path = project / "r" / "samples.parquet"
-    table = parquet.read_table(path)
-    for size in (2, 100):
-        parquet.write_table(table, path, row_group_size=size)
-        assert [
-            (item.id, item.candidates, item.references) for item in stream(run, system)
-        ] == expected
-    assert [item.id for item in stream(replace(run, path=None), system)] == [
-        name for name, _, _ in expected
-    ]
-    path.unlink()
-    assert [item.id for item in stream(run, system)] == [
-        name for name, _, _ in expected
-    ]
-
-
-def test_a_damaged_file_is_named(finished, project):
-    run = Run.open(finished())
-    system = run.samples.systems[0]
-    (project / "r" / "samples.parquet").write_bytes(b"PAR1" + b"\0" * 40)
-    with pytest.raises(InputError, match=r"samples\.parquet: is damaged"):
-        list(stream(run, system))

@@ -11,7 +11,8 @@ import pytest
 from harness import page
 from harness.page import PageOptions
 from harness.page.explanations import explanations
-from harness.page.groups import groups_of, open_run
+from harness.page.groups import groups_of
+from harness.results import Run
 from harness.run import score as scoring
 
 TRM = {"metrics": ["mine/length", {"trm": {"distance": {"chars": {}}}}], "views": []}
@@ -37,7 +38,7 @@ EXPLAINED = {"metric": "told", "title": "told: first", "texts": [[0, "first"]]}
 
 @pytest.fixture
 def group(finished):
-    (only,) = groups_of([("r", open_run(finished(**TRM)))])
+    (only,) = groups_of([("r", Run.open(finished(**TRM)))])
     return only
 
 
@@ -55,7 +56,7 @@ def test_the_largest_scores_are_explained(group):
 
 def test_without_the_data_set_the_references_of_the_run_are_the_corpus(finished):
     (group,) = groups_of(
-        [("r", open_run(finished(metrics=[{"trm": {"distance": "cider"}}], views=[])))]
+        [("r", Run.open(finished(metrics=[{"trm": {"distance": "cider"}}], views=[])))]
     )
     assert explanations(group, [f"e{k}" for k in range(6)], (), 2).data
 
@@ -77,7 +78,7 @@ def test_metrics_that_explain_nothing_are_not_fitted_again(group, monkeypatch):
 
 def test_metrics_with_embeddings_are_explained_where_it_is_asked_for(finished):
     (group,) = groups_of(
-        [("r", open_run(finished(metrics=[{"mmd": {"embedding": "bow"}}], views=[])))]
+        [("r", Run.open(finished(metrics=[{"mmd": {"embedding": "bow"}}], views=[])))]
     )
     assert not explanations(group, ["e0", "e1"], ()).data
     assert explanations(group, ["e0", "e1"], (), 2).data
@@ -141,7 +142,7 @@ def told(project):
 def test_sets_that_are_too_small_have_no_explanation_beside_those_of_the_others(
     finished, told
 ):
-    (group,) = groups_of([("r", open_run(finished(**told)))])
+    (group,) = groups_of([("r", Run.open(finished(**told)))])
     result = explanations(group, ["e0", "e1", "e2"], ())
     assert result.data == {
         "e0": [[EXPLAINED], []],
@@ -159,7 +160,7 @@ def test_explanations_stand_at_the_number_of_their_system(finished, told):
         finished("a", **{**told, "metrics": ["mine/length"]}),
         finished("b", **{**told, "metrics": ["mine/length", "mine/told"]}),
     ]
-    (group,) = groups_of([(name, open_run(name)) for name in names])
+    (group,) = groups_of([(name, Run.open(name)) for name in names])
     result = explanations(group, ["e0", "e5"], (), 1)
     assert result.data == {"e0": [[], [], [EXPLAINED], []]}, (
         "the first of equal scores; two systems without the metric come first"
@@ -168,7 +169,7 @@ def test_explanations_stand_at_the_number_of_their_system(finished, told):
 
 def test_forty_examples_are_explained_where_no_number_is_given(finished, told):
     more = {"models": [{"echo": {}}], "dataset": {"reader": "words", "count": 42}}
-    (group,) = groups_of([("r", open_run(finished(**{**told, **more})))])
+    (group,) = groups_of([("r", Run.open(finished(**{**told, **more})))])
     assert list(explanations(group, [f"e{k}" for k in range(42)], ()).data) == [
         f"e{k}" for k in range(40)
     ]
@@ -176,7 +177,7 @@ def test_forty_examples_are_explained_where_no_number_is_given(finished, told):
 
 def test_nothing_explained_is_no_block_and_no_note(finished, told):
     (group,) = groups_of(
-        [("r", open_run(finished(**{**told, "metrics": ["mine/length"]})))]
+        [("r", Run.open(finished(**{**told, "metrics": ["mine/length"]})))]
     )
     result = explanations(group, ["e0"], ())
     assert result.blocks("g0") == [] and result.note == ""

@@ -1,4 +1,4 @@
-"""Runs that compare with each other, and runs of newer schemas."""
+"""Runs that compare with each other."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from itertools import combinations
 import pytest
 
 from harness.api import score_files
-from harness.errors import InputError
 from harness.page import groups
 from harness.page.groups import (
     Clusters,
     clusters_of,
     groups_of,
-    open_run,
     system_key,
 )
+from harness.results import Run
 
 
 def test_runs_join_the_group_of_their_data(finished):
@@ -29,7 +28,7 @@ def test_runs_join_the_group_of_their_data(finished):
         finished("c", dataset={"reader": "words", "count": 4}),
         finished("d", metrics=[{"mine/length": {"scale": 2.0}}]),
     ]
-    groups = groups_of([(name, open_run(name)) for name in names])
+    groups = groups_of([(name, Run.open(name)) for name in names])
     assert [[side.name for side in group.sides] for group in groups] == [
         ["a", "b"],
         ["c"],
@@ -39,29 +38,8 @@ def test_runs_join_the_group_of_their_data(finished):
     assert groups[0].metrics == ("length",) and len(groups[0].systems) == 5
 
 
-@pytest.mark.parametrize("file", ["manifest.json", "results.json"])
-def test_a_newer_schema_is_named_with_its_file(finished, project, file):
-    path = project / finished() / file
-    path.write_text(json.dumps({**json.loads(path.read_text()), "schema": 99}))
-    with pytest.raises(
-        InputError, match=f"{file}: has the schema 99; this version reads schemas up to"
-    ):
-        open_run("r")
-
-
-def test_an_older_schema_is_read(finished, project):
-    path = project / finished() / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "schema": 0}))
-    assert [record.model for record in open_run("r").records] == [
-        "one <script>alert(1)</script>",
-        "two",
-        "people",
-        "others",
-    ]
-
-
 def group(*names: str):
-    (only,) = groups_of([(name, open_run(name)) for name in names])
+    (only,) = groups_of([(name, Run.open(name)) for name in names])
     return only
 
 

@@ -15,7 +15,6 @@ from harness.page.groups import (
     Group,
     clusters_of,
     groups_of,
-    open_run,
     system_key,
 )
 from harness.page.matrix import OTHER, Cell, matrix_of, table_rows
@@ -34,7 +33,7 @@ SCALE = [
 
 
 def group(*names: str):
-    (only,) = groups_of([(name, open_run(name)) for name in names])
+    (only,) = groups_of([(name, Run.open(name)) for name in names])
     return only
 
 

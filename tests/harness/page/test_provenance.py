@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from harness.cli.main import main
-from harness.page.provenance import _events, command, listings, portable
+from harness.page.provenance import command, listings, portable
 from harness.run.finished import Run
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
@@ -72,7 +72,7 @@ def test_a_torn_log_and_a_run_in_memory_are_read(finished, project):
     (stages,) = (
         table for table in listings(Run.open("r")) if table.title == "Time per stage"
     )
-    assert len(_events(project / "r")) == log.read_text().count("\n") - 1, (
+    assert len(Run.open("r").events) == log.read_text().count("\n") - 1, (
         "without the line whose time is a text"
     )
     assert not any("none" in str(row[0]) for row in stages.rows), "of captions alone"

@@ -85,6 +85,39 @@ def test_visitors_read_runs_through_the_published_types(root):
             assert not list(_deep_imports(path, sources)), path
 
 
+WRITTEN = {
+    # names and forms of files that visitors write
+    "harness.rundir.file_names",
+    "harness.rundir.format",
+    "harness.rundir.parquet",
+    "harness.rundir.kept_file",
+    "harness.rundir.unfinished",
+    "harness.rundir.artifact_key",
+    # the directory in which a run of judgments is executed
+    "harness.rundir.directory_check",
+    "harness.rundir.rundir",
+    "harness.rundir.sample_file",
+    "harness.rundir.stored_paths",
+}
+"""Modules of the run directory that visitors write with."""
+
+
+def test_visitors_read_no_file_of_a_run_directory(root):
+    readers: list[str] = []
+    for visitor in VISITORS:
+        for path in (root / "harness" / visitor).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                module = getattr(node, "module", None) or ""
+                if isinstance(node, ast.ImportFrom) and module.startswith(
+                    "harness.rundir"
+                ):
+                    names = {alias.name for alias in node.names}
+                    is_read = any("read" in n or "open" in n for n in names)
+                    if module not in WRITTEN or is_read:
+                        readers.append(f"{path}: {module}: {', '.join(sorted(names))}")
+    assert not readers
+
+
 def _deep_imports(path: Path, sources: dict[str, set[str]]):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module in sources:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import harness
@@ -109,3 +111,30 @@ def test_a_notebook_shows_a_run_and_its_chart(project):
     assert "length" in run._repr_html_()
     pytest.importorskip("altair")
     assert run.chart().to_dict()
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "results.json"])
+def test_a_newer_schema_is_named_with_its_file(project, file):
+    harness.evaluate("spec.yaml", output="r")
+    path = project / "r" / file
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema": 99}))
+    with pytest.raises(
+        InputError, match=f"{file}: has the schema 99; this version reads schemas up to"
+    ):
+        Run.open("r")
+
+
+def test_an_older_schema_is_read(project):
+    run = harness.evaluate("spec.yaml", output="r")
+    path = project / "r" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema": 0}))
+    assert Run.open("r").results == run.results
+
+
+def test_events_are_those_of_the_log(project):
+    assert harness.evaluate("spec.yaml").events == []
+    events = harness.evaluate("spec.yaml", output="r").events
+    assert [event["event"] for event in events][:: len(events) - 1] == [
+        "started",
+        "finished",
+    ]

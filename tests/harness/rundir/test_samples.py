@@ -283,3 +283,20 @@ def test_columns_without_values_are_no_damage(tmp_path):
     table = SampleTable.open(tmp_path / "samples.parquet")
     assert np.isnan(table.numbers("m")).all()
     assert table.systems[0].caption_sets() == [CaptionSet("a", (), ())]
+
+
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_captions_of_a_system_are_read_by_row_groups(table, tmp_path, size):
+    path = tmp_path / "samples.parquet"
+    write_samples(path, table)
+    pq.write_table(pq.read_table(path), path, row_group_size=size)
+    for system, own in zip(SampleTable.open(path).systems, table.systems):
+        assert list(system.iter_caption_sets()) == own.caption_sets()
+        assert list(own.iter_caption_sets()) == own.caption_sets()
+
+
+def test_captions_of_a_file_that_was_damaged_meanwhile_are_an_error(read, tmp_path):
+    system = read.systems[0]
+    (tmp_path / "samples.parquet").write_bytes(b"PAR1" + b"\0" * 40)
+    with pytest.raises(InputError, match=r"samples\.parquet: is damaged"):
+        list(system.iter_caption_sets())
