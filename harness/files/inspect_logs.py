@@ -18,7 +18,6 @@ from harness.files.streams import readable
 from harness.files.strict_json import decode_json
 from harness.files.yaml_source import YamlValue
 
-ZIP_MAGIC = b"PK\x03\x04"
 ZSTANDARD = 93
 """Compression method of a zip archive."""
 MAX_SAMPLE_BYTES = 1 << 26
@@ -45,12 +44,6 @@ def inspect_rows(log: Parameters, location: str) -> Iterator[Record]:
         (f"{location}: samples: record {k}", item) for k, item in enumerate(samples, 1)
     ]
     yield from _inspect_records(located)
-
-
-def is_archive(path: Path) -> bool:
-    """Return True for a file that begins as a zip archive does."""
-    with path.open("rb") as file:
-        return file.read(4) == ZIP_MAGIC
 
 
 def has_samples(path: Path) -> bool:

@@ -13,7 +13,6 @@ from harness.contracts import (
     Adapter,
     CaptionSet,
     Decoding,
-    Example,
     ListsIds,
     Reading,
     TaskView,
@@ -73,17 +72,6 @@ def read_file_pair(
     if readings is not None:
         readings += found
     return generate(model, task, seed=0, prepared=True).caption_sets()
-
-
-def read_references(
-    references: str | Path | Sequence[str | Path],
-    allow: Sequence[str] = (),
-    options: FileOptions = USUAL_OPTIONS,
-) -> list[Example]:
-    """Return the examples of a file of references, or of several that each have some
-    references of all examples.
-    """
-    return list(create_reader(references, allow, options))
 
 
 def resolve_columns(

@@ -10,7 +10,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.files.forms import read_form
-from harness.files.inspect_logs import inspect_rows, is_archive
+from harness.files.inspect_logs import inspect_rows
 
 NAN = float("nan")
 
@@ -113,7 +113,6 @@ def test_the_archive_of_inspect(tmp_path):
         archive.writestr(
             "samples/1_epoch_2.json", json.dumps(sample(1, ["a cat"], epoch=2))
         )
-    assert is_archive(path)
     form = read_form(path, "candidates")
     assert (form.name, [row.fields["candidates"] for row in form.rows]) == (
         "inspect",

@@ -8,8 +8,9 @@ import pytest
 
 from harness.errors import InputError
 from harness.run.captions_by_id import read_answers
-from harness.run.file_options import FileOptions
-from harness.run.file_pair import read_file_pair, read_references
+from harness.run.file_components import create_reader
+from harness.run.file_options import USUAL_OPTIONS, FileOptions
+from harness.run.file_pair import read_file_pair
 
 
 @pytest.fixture
@@ -60,10 +61,12 @@ def test_the_sets_of_some_systems_are_joined(tmp_path, pair):
 def test_empty_references_are_read_with_permission(tmp_path, pair):
     (tmp_path / "e.json").write_text(json.dumps({"a": ["x", ""], "b": ["z"]}))
     with pytest.raises(InputError, match="empty reference"):
-        read_references(tmp_path / "e.json", ["missing"])
+        list(create_reader(tmp_path / "e.json", ["missing"], USUAL_OPTIONS))
     assert [
         item.references
-        for item in read_references(tmp_path / "e.json", ["missing", "empty"])
+        for item in create_reader(
+            tmp_path / "e.json", ["missing", "empty"], USUAL_OPTIONS
+        )
     ] == [("x", ""), ("z",)]
     sets = read_file_pair(pair[0], tmp_path / "e.json", allow=["empty"])
     assert [item.references for item in sets] == [("x", ""), ("z",)]
@@ -73,14 +76,14 @@ def test_several_files_of_references_are_joined(tmp_path, pair):
     (tmp_path / "more.json").write_text(
         json.dumps({"a": ["u"], "b": ["v"], "c": ["w"]})
     )
-    examples = read_references([pair[1], tmp_path / "more.json"])
+    examples = list(create_reader([pair[1], tmp_path / "more.json"], [], USUAL_OPTIONS))
     assert [(item.id, item.references) for item in examples] == [
         ("a", ("x", "y", "u")),
         ("b", ("z", "v")),
         ("c", ("v", "w")),
     ]
     with pytest.raises(InputError):
-        read_references([])
+        create_reader([], [], USUAL_OPTIONS)
 
 
 def test_columns_of_both_files_are_chosen(tmp_path):
