@@ -81,8 +81,8 @@ def batches(
     for shape in sorted(by_shape):
         positions = by_shape[shape]
         pairs = sum(shape) ** 2
-        wanted = size or max(BATCH, _MAX_PAIRS // pairs)
-        step = min(wanted, max(1, MAX_BATCH_PAIRS // pairs))
+        target = size or max(BATCH, _MAX_PAIRS // pairs)
+        step = min(target, max(1, MAX_BATCH_PAIRS // pairs))
         for start in range(0, len(positions), step):
             chunk = positions[start : start + step]
             batch = features.batch([sets[i] for i in chunk])
@@ -294,8 +294,8 @@ def score_sets(
     positioned_batches = batches(sets, features, BATCH if significance else None)
 
     metrics = list(metrics)
-    named = [(metric.spec.name, metric) for metric in metrics]
-    check_batches(named, positioned_batches, significance)
+    pairs = [(metric.spec.name, metric) for metric in metrics]
+    check_batches(pairs, positioned_batches, significance)
     return [
         score(metric, positioned_batches, features, significance, seed)
         for metric in metrics

@@ -155,8 +155,8 @@ def _read_examples(references: Any, terms: Sequence[Term]) -> list[Example]:
             parameter="references",
         )
 
-    given = cast("Mapping[object, object]", references)
-    by_id = cast("dict[str, Any]", by_text_id(given, "references"))
+    mapping = cast("Mapping[object, object]", references)
+    by_id = cast("dict[str, Any]", by_text_id(mapping, "references"))
     if not by_id or not all(map(len, by_id.values())):
         fault = "an example has none" if by_id else "there are no examples"
         raise InputError(f"references: {fault}", parameter="references")

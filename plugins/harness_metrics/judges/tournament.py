@@ -146,13 +146,13 @@ def arena(
 
     duels: list[Duel] = []
     for k in range(size):
-        shown = tuple(references[k]) if references else ()
+        texts = tuple(references[k]) if references else ()
         source = sources[k] if sources else None
         image = media[k] if media else None
         for i, j in pairs:
             first = systems[names[i]][k]
             second = systems[names[j]][k]
-            duels.append(Duel(first, second, shown, source, image))
+            duels.append(Duel(first, second, texts, source, image))
 
     outcomes = fight(judge, duels, criterion, judge.default_prompt(prompts.ARENA))
     defined = [outcome for outcome in outcomes if not np.isnan(outcome.points)]
