@@ -254,11 +254,11 @@ def type_hints(factory: Callable[..., object]) -> Parameters:
 
     # A name is imported for type checkers alone: the others are evaluated one by one.
     function = inspect.unwrap(function)
-    known = getattr(function, "__globals__", {})
+    namespace = getattr(function, "__globals__", {})
     hints: Values = {}
     for name, hint in getattr(function, "__annotations__", {}).items():
         with suppress(NameError, TypeError, AttributeError):
-            hints[name] = eval(hint, known) if isinstance(hint, str) else hint
+            hints[name] = eval(hint, namespace) if isinstance(hint, str) else hint
     return hints
 
 

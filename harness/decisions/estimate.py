@@ -86,23 +86,15 @@ def estimate(
         The labels are of other examples or systems, outside of the bounds, fewer than
         3, or a metric was fitted on them.
     """
-    if bounds is not None and not (
-        isfinite(bounds[0]) and isfinite(bounds[1]) and bounds[0] < bounds[1]
-    ):
-        raise InputError(
-            f"the bounds are {bounds[0]:g} and {bounds[1]:g}; expected the smallest, "
-            "then the largest score of the scale"
-        )
+    if bounds is not None:
+        _check_bounds(bounds)
     side = ComparedRun.open(run)
     metrics = _predictors(side, by)
 
     human = _read_labels(labels, side, bounds)
     _check_independence(side, metrics, labels)
-    names = [
-        name
-        for name in map(side.label, side.systems)
-        if any(name == system for system, _ in human["score"])
-    ]
+    systems = {system for system, _ in human["score"]}
+    names = [name for name in map(side.label, side.systems) if name in systems]
     for name in [baseline] if baseline else names[:1] or [side.name]:
         if name not in names:
             raise HarnessError.of_name(
@@ -119,11 +111,10 @@ def estimate(
         )
 
     rows = [estimates.of([name]) for name in names]
+    pairs = list(itertools.combinations(names, 2))
     if baseline:
-        compared = [(name, baseline) for name in names if name != baseline]
-    else:
-        compared = list(itertools.combinations(names, 2))
-    for pair in compared:
+        pairs = [(name, baseline) for name in names if name != baseline]
+    for pair in pairs:
         try:
             rows.append(estimates.of(pair))
         except InputError as error:  # few labels of the same examples
@@ -136,6 +127,16 @@ def estimate(
             "gives the labels alone an interval at every number of labels"
         )
     return HumanScores(rows, notes, tuple(by))
+
+
+def _check_bounds(bounds: Bounds) -> None:
+    """Raise :class:`InputError` unless the bounds are finite and ascend."""
+    low, high = bounds
+    if not (isfinite(low) and isfinite(high) and low < high):
+        raise InputError(
+            f"the bounds are {low:g} and {high:g}; expected the smallest, "
+            "then the largest score of the scale"
+        )
 
 
 def _missing_intervals(rows: Sequence[HumanScore]) -> list[str]:

@@ -269,9 +269,9 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
     others = sorted(entry.name for entry in folder.iterdir() if not _is_of_push(entry))
     if others:
         more = ", ..." if len(others) > 3 else ""
-        named = ", ".join(f"'{name}'" for name in others[:3]) + more
+        names = ", ".join(f"'{name}'" for name in others[:3]) + more
         raise InputError(
-            f"holds {named} beside an earlier push; give another folder",
+            f"holds {names} beside an earlier push; give another folder",
             str(folder),
             parameter="to",
         )

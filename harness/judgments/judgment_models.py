@@ -230,8 +230,8 @@ class JudgmentSource(Strict):
     @model_validator(mode="after")
     def _one_source(self) -> JudgmentSource:
         if bool(self.path) == (self.hf is not None):
-            found = "both" if self.path else "neither"
-            raise ValueError(f"judgments take either 'path' or 'hf'; found {found}")
+            sources = "both" if self.path else "neither"
+            raise ValueError(f"judgments take either 'path' or 'hf'; found {sources}")
         if self.form == "keyed-pairs" and not self.keys:
             raise ValueError("form: keyed-pairs needs 'keys', such as [HC, HI, 'MM_*']")
         if any(self.preference.lists) and self.form not in ("pairs", "keyed-pairs"):

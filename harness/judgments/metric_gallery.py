@@ -75,8 +75,8 @@ def metric_page(runs: Sequence[Run]) -> str:
     measured = json.loads(SPEEDS.read_text(encoding="utf-8"))
     speeds = measured["speeds"]
     speed = f"{measured['command']}, one metric alone, {measured['machine']}"
-    asked = {question_of(judged) for judged in league.sets}
-    questions = [name for name in QUESTIONS if name in asked]
+    set_questions = {question_of(judged) for judged in league.sets}
+    questions = [name for name in QUESTIONS if name in set_questions]
     items = sum(int(judged.run.provenance.data["examples"]) for judged in league.sets)
 
     template = Path(__file__).with_name("metric_gallery.html")

@@ -74,9 +74,11 @@ def read_segments(path: str) -> Iterator[Record]:
         number = int(str(record.fields["id"])) - 1
         outputs = texts.get(f"system {system}")
         if outputs is None or number >= len(outputs):
-            found = "no outputs" if outputs is None else f"{len(outputs)} outputs"
+            output_count = (
+                "no outputs" if outputs is None else f"{len(outputs)} outputs"
+            )
             raise InputError(
-                f"the system '{system}' has {found} in system-outputs, "
+                f"the system '{system}' has {output_count} in system-outputs, "
                 f"and a score of segment {number + 1}",
                 record.where,
             )

@@ -86,12 +86,12 @@ class JudgmentPlan:
 
         # Media may lie in the folders that the spec names.
         source = Located(self.spec.judgments.model_dump(mode="json"))
-        named = [value for _, value in source.walk()]
-        named += [metric.params.get("images") for metric in self.metrics]
+        names = [value for _, value in source.walk()]
+        names += [metric.params.get("images") for metric in self.metrics]
         examples = (
             Example(item.id, item.references, item.media) for item in judgments.items
         )
-        for _ in check_media(examples, named):
+        for _ in check_media(examples, names):
             pass
         return judgments
 

@@ -129,10 +129,10 @@ def _field_reason(refusal: Refusal, body: Parameters) -> str | None:
         *re.findall(r"\w+", refusal.message),
     ]
     fields = set(body) - {"model", "messages"}
-    found = [name for name in names if name in fields]
-    if not found:
+    matches = [name for name in names if name in fields]
+    if not matches:
         return None
-    field = found[0]
+    field = matches[0]
 
     instead = _INSTEAD.search(refusal.message)
     target = instead[1] if instead and instead[1] != field else "null"

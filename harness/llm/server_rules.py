@@ -88,6 +88,21 @@ class ServerRules:
     def rename_fields(self, body: Parameters) -> Values:
         """Return the fields of a request under their names on the server,
         without those that it does not accept.
+
+        Raises :class:`HarnessError` for two fields of one name, one of which would be
+        lost.
         """
-        names = {name: self.parameters.get(name, name) for name in body}
-        return {new: body[name] for name, new in names.items() if new is not None}
+        fields: Values = {}
+        for name, value in body.items():
+            server_name = self.parameters.get(name, name)
+            if server_name is None:
+                continue
+            if server_name in fields:
+                raise HarnessError(
+                    f"{self.owner}: parameters give two fields of a request the name "
+                    f"'{server_name}', the second of them '{name}'; "
+                    "expected different names",
+                    parameter="parameters",
+                )
+            fields[server_name] = value
+        return fields

@@ -186,8 +186,8 @@ def check_component(label: str, params: Parameters, marked: Mapping[str, str]) -
 
 def _is_typed(values: object, parameter: str) -> bool:
     """Return True for a parameter of code that the user typed, not a file."""
-    given: object = cast("Values", values).get(parameter)
-    return _typed.get() or (isinstance(given, str) and given in _typed_values.get())
+    value: object = cast("Values", values).get(parameter)
+    return _typed.get() or (isinstance(value, str) and value in _typed_values.get())
 
 
 def permitted(params: Parameters, marked: Mapping[str, str]) -> Values:

@@ -68,7 +68,8 @@ def comparison_blocks(
             f"{len(pairs)} pairs of systems; --pairs prints each of them, "
             "--json has all numbers"
         )
-    if all(row.difference == 0 for row in rows if row.difference is not None):
+    differences = [row.difference for row in rows if row.difference is not None]
+    if differences and not any(differences):
         yield "All differences are 0: the systems have the same numbers."
     if percent:
         yield percent_note(rows)

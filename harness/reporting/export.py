@@ -84,11 +84,11 @@ def _tables_of_kind(name: str, runs: Sequence[Run]) -> NamedTables:
 def _tables_of_run(run: Run, prefix: str, *, percent: bool) -> NamedTables:
     """Return the main table, the results by slice and the views of a run of models."""
     tables: NamedTables = {}
-    shown = percent_run(run) if percent else run
+    display_run = percent_run(run) if percent else run
     if run.records:
-        tables[f"{prefix}results", ""] = main_table(shown, clusters_of_run(run))
+        tables[f"{prefix}results", ""] = main_table(display_run, clusters_of_run(run))
     if run.slices:
-        tables[f"{prefix}slices", ""] = slice_table(shown)
+        tables[f"{prefix}slices", ""] = slice_table(display_run)
     if percent:
         tables = {key: with_note(table, run.records) for key, table in tables.items()}
 

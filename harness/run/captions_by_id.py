@@ -49,13 +49,13 @@ def read_described(
 
     Raises :class:`InputError` for files that cannot be read in either role.
     """
-    found: list[dict[str, tuple[str, ...]]] = []
+    caption_maps: list[dict[str, tuple[str, ...]]] = []
     readings: list[Reading] = []
     errors: list[InputError] = []
     try:
         reader = create_reader(files, ["empty"], options)
         examples = [example for example in reader if example.references]
-        found.append({example.id: example.references for example in examples})
+        caption_maps.append({example.id: example.references for example in examples})
         readings += collect_readings([reader])
     except InputError as error:
         errors.append(error)
@@ -69,15 +69,15 @@ def read_described(
         }
         try:
             adapter = current().create("adapters", candidate_adapter(), params)
-            found.append(cast(HoldsCaptions, adapter).captions_by_id())
-            if len(found) == 1 or found[1] != found[0]:
+            caption_maps.append(cast(HoldsCaptions, adapter).captions_by_id())
+            if len(caption_maps) == 1 or caption_maps[1] != caption_maps[0]:
                 readings += collect_readings([adapter])
         except InputError as error:
             errors.append(error)
 
-    if not found:
+    if not caption_maps:
         raise errors[0]
-    return found[0], readings
+    return caption_maps[0], readings
 
 
 def read_prompts(file: str, options: FileOptions = USUAL_OPTIONS) -> dict[str, str]:

@@ -67,10 +67,10 @@ def read_file_pair(
     # Ids that do not match are reported before anything is said about the captions.
     prepare(model, task)
     log_notes(remark.text for remark in record_remarks(adapter))
-    found = collect_readings([reader, adapter])
-    note_readings(found)
+    pair_readings = collect_readings([reader, adapter])
+    note_readings(pair_readings)
     if readings is not None:
-        readings += found
+        readings += pair_readings
     return generate(model, task, seed=0, prepared=True).caption_sets()
 
 
@@ -117,5 +117,5 @@ def resolve_columns(
         )
         if isinstance(adapter, ListsIds):
             ids.append(adapter.id_columns() or {})
-    chosen = choose_example_column(columns, ids, usual=has_usual_column)
-    return options if chosen is None else replace(options, reference_id=chosen)
+    column = choose_example_column(columns, ids, usual=has_usual_column)
+    return options if column is None else replace(options, reference_id=column)

@@ -58,10 +58,10 @@ def score_spec(
     """
     if not files:
         raise HarnessError("no file of candidates; expected at least one")
-    chosen = _distinct_metrics(metrics)
-    options = options_for([name for _, name, _ in chosen], options)
+    entries = _distinct_metrics(metrics)
+    options = options_for([name for _, name, _ in entries], options)
     if references is None:
-        _refuse_references(chosen)
+        _refuse_references(entries)
     else:
         options = resolve_columns(files, references, options)
 
@@ -81,7 +81,7 @@ def score_spec(
         "models": models,
         "metrics": [
             {name: {**_image_params(name, images), **params}}
-            for _, name, params in chosen
+            for _, name, params in entries
         ],
         "significance": {"method": p_value},
         "seed": seed,
@@ -95,7 +95,7 @@ def score_spec(
 
     options_of_keys = {
         **_options_of_keys(references),
-        **{("metrics", k): f"-m {text}" for k, (text, *_) in enumerate(chosen)},
+        **{("metrics", k): f"-m {text}" for k, (text, *_) in enumerate(entries)},
         **{("models", k): f"--candidates {file}" for k, (file, _) in enumerate(pairs)},
     }
     return Located(spec, {key: (name, 0) for key, name in options_of_keys.items()})
@@ -176,8 +176,10 @@ def _distinct_metrics(
                 "metrics: 'NAME' or {'NAME': PARAMETERS}"
             )
         texts = split_metrics(item) if isinstance(item, str) else ()
-        given: list[tuple[str, Any]] = [(text, parse_metric(text)) for text in texts]
-        for text, metric in given or [("", item)]:
+        metrics_of_text: list[tuple[str, Any]] = [
+            (text, parse_metric(text)) for text in texts
+        ]
+        for text, metric in metrics_of_text or [("", item)]:
             name, params = split_spec(metric, "metric")
             full_name = name
             with suppress(UnknownName):

@@ -168,9 +168,9 @@ class _Work:
         self.ask = ask
         self.advance = advance
         self.latest = latest
-        named, as_given = caption_identities(model, decoding, store, seed)
-        self.identity = ArtifactKey.of(model.label, *named)
-        self._earlier = ArtifactKey.of(model.label, *as_given)
+        by_contents, by_texts = caption_identities(model, decoding, store, seed)
+        self.identity = ArtifactKey.of(model.label, *by_contents)
+        self._earlier = ArtifactKey.of(model.label, *by_texts)
         self._recent: dict[int, dict[str, Row]] = {}
         """Rows of the block that was read or generated last, by its number."""
 
@@ -362,11 +362,11 @@ def caption_identities(
     task_digest = store.digest() if needs_whole_task(model.adapter) else ""
     others = [model.adapter.fingerprint(), code, settings, seed, task_digest]
 
-    as_given = dict(model.params)
-    named = component_with_contents("adapters", model.name, model.params)
+    params = dict(model.params)
+    component = component_with_contents("adapters", model.name, model.params)
     return (
-        [__version__, model.name, named, *others],
-        [__version__, model.name, as_given, *others],
+        [__version__, model.name, component, *others],
+        [__version__, model.name, params, *others],
     )
 
 

@@ -79,8 +79,8 @@ def plan_in_memory(
     references: dict[str, tuple[str, ...]] = {}
     for label, sets in systems.items():
         for item in sets:
-            known = references.setdefault(item.id, item.references)
-            if known != item.references:
+            earlier = references.setdefault(item.id, item.references)
+            if earlier != item.references:
                 raise InputError(
                     f"the references of '{item.id}' differ from those of an earlier "
                     "system",

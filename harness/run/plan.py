@@ -79,12 +79,12 @@ def check_events(loaded: LoadedSpec, plan: Plan) -> None:
         item.label: NEED in item.metric.spec.needs
         for item in caption_plans(plan.metrics)
     }
-    given = str(plan.spec.dataset.params.get("events") or "")
+    setting = str(plan.spec.dataset.params.get("events") or "")
     try:
-        needed = options_by_need(of_events, FileOptions(events=given)).events
+        needed = options_by_need(of_events, FileOptions(events=setting)).events
     except HarnessError as error:
         raise InputError(error.message, loaded.where("metrics")) from error
-    if needed != given:
+    if needed != setting:
         raise InputError(
             "the metrics score sets of events; expected events: sets in the data set "
             "and in each model of predictions",

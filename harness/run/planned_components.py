@@ -34,8 +34,8 @@ def plan_models(loaded: LoadedSpec) -> tuple[ModelPlan, ...]:
     weights = _name_weights([params.get("model", "") for _, params in components])
     for index, ((name, params), model_name) in enumerate(zip(components, weights)):
         # no parameter of the adapter
-        given = str(params.pop("label", ""))
-        label = redact(given or model_name or _short_label(name, params))
+        own_label = str(params.pop("label", ""))
+        label = redact(own_label or model_name or _short_label(name, params))
         adapter = create_component(loaded, ("models", index), "adapters", name, params)
         models.append(ModelPlan(label, name, params, cast(Adapter, adapter)))
 

@@ -148,8 +148,8 @@ def manifest_of(
 
     stored_paths: list[JsonObject] = []
     for key in _paths_of_manifest(content):
-        given = str(get_value(content, key))
-        stored_paths.append(StoredPath(key, content_of(given), given).to_dict())
+        path = str(get_value(content, key))
+        stored_paths.append(StoredPath(key, content_of(path), path).to_dict())
     content[PATHS] = stored_paths
     return cast(JsonObject, redact_values(content))
 
@@ -305,19 +305,19 @@ def versions() -> Mapping[str, str]:
     """Return the versions of Python and of the installed packages that numbers depend
     on.
     """
-    found = {
+    by_package = {
         "harness": __version__,
         "python": platform.python_version(),
         "platform": sys.platform,
     }
     for package in PACKAGES:
         try:
-            found[package] = importlib.metadata.version(package)
+            by_package[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
     if kernels_build():
-        found["caption-kernels"] = kernels_build()
-    return found
+        by_package["caption-kernels"] = kernels_build()
+    return by_package
 
 
 def plugins(

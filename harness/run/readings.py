@@ -18,12 +18,14 @@ def collect_readings(sources: Iterable[object]) -> list[Reading]:
     """Return the readings of readers and adapters that have some,
     each file once for each role.
     """
-    found: dict[tuple[str, str, tuple[str, ...]], Reading] = {}
+    by_file: dict[tuple[str, str, tuple[str, ...]], Reading] = {}
     for source in sources:
         if isinstance(source, ShowsReadings):
             for reading in source.readings():
-                found.setdefault((reading.path, reading.role, reading.columns), reading)
-    return list(found.values())
+                by_file.setdefault(
+                    (reading.path, reading.role, reading.columns), reading
+                )
+    return list(by_file.values())
 
 
 def note_readings(readings: Iterable[Reading]) -> None:

@@ -155,8 +155,10 @@ def _write_samples(
 
 def _nested_values(meta: Parameters, columns: Sequence[str]) -> Values:
     """Return the columns that a path alone reaches, by their whole names."""
-    found = {column: value_of(meta, column) for column in columns if column not in meta}
-    return {column: value for column, value in found.items() if value is not None}
+    values = {
+        column: value_of(meta, column) for column in columns if column not in meta
+    }
+    return {column: value for column, value in values.items() if value is not None}
 
 
 def caption_record(

@@ -81,8 +81,8 @@ def batches(
     for shape in sorted(by_shape):
         positions = by_shape[shape]
         pairs = sum(shape) ** 2
-        wanted = size or max(BATCH, _MAX_PAIRS // pairs)
-        step = min(wanted, max(1, MAX_BATCH_PAIRS // pairs))
+        target = size or max(BATCH, _MAX_PAIRS // pairs)
+        step = min(target, max(1, MAX_BATCH_PAIRS // pairs))
         for start in range(0, len(positions), step):
             chunk = positions[start : start + step]
             batch = features.batch([sets[i] for i in chunk])
@@ -225,15 +225,10 @@ def score(
         examples = sum(
             len(batch) for _, batch in positioned_batches if can_score(metric, batch)
         )
-    tested, p_note = _test(metric, examples, documents, significance)
-    p_values = np.full(total, np.nan) if tested else None
-    p_floors = np.full(total, np.nan) if tested else None
-    p_sums = None
-    if tested and tested.aggregate == "summed":
-        p_sums = np.zeros(tested.draws + 1)
+    test, p_note = _test(metric, examples, documents, significance)
+    p_values = _PValues(metric, test, significance, total, seed) if test else None
 
     blocks: list[tuple[np.ndarray, Statistics]] = []
-    methods: set[str] = set()
     for positions, batch in positioned_batches:
         # A shape that is too small for the metric stays undefined.
         if can_score(metric, batch):
@@ -241,39 +236,86 @@ def score(
             blocks.append((positions, stats))
             if observe is not None:
                 observe(stats)
-
-            if p_values is not None and p_floors is not None and tested is not None:
-                assert tested.method != "none"
-                tested_batch = metric_p_values(
-                    metric,
-                    batch,
-                    features,
-                    state,
-                    metric.per_example(stats),
-                    method=tested.method,
-                    budget=tested.budget,
-                    draws=tested.draws,
-                    seed=seed,
-                )
-                p_values[positions] = tested_batch.values
-                p_floors[positions] = tested_batch.floor
-                methods.add(_method_text(tested, significance, tested_batch))
-                if p_sums is not None:
-                    p_sums += sum_relabelings(
-                        metric, batch, features, state, tested.draws, seed
-                    )
+            if p_values is not None:
+                p_values.add(positions, batch, features, state, stats)
             _ensure_declared(metric, features)
         advance(len(batch))
 
     return Scored(
         place_statistics(blocks, total),
-        p_values,
-        p_floors,
-        " + ".join(sorted(methods)),
+        p_values.values if p_values else None,
+        p_values.floors if p_values else None,
+        " + ".join(sorted(p_values.methods)) if p_values else "",
         time.perf_counter() - started,
         p_note,
-        p_sums,
+        p_values.sums if p_values else None,
     )
+
+
+class _PValues:
+    """P-values of the examples of a metric, which its batches fill.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    test : SignificanceSpec
+        Settings of its test, with the number of draws that its budget allows.
+    significance : SignificanceSpec, optional
+        The test that was asked for.
+    total : int
+        Number of examples.
+    seed : int
+        Seed of Monte Carlo relabelings.
+    """
+
+    def __init__(
+        self,
+        metric: Metric,
+        test: SignificanceSpec,
+        significance: SignificanceSpec | None,
+        total: int,
+        seed: int,
+    ) -> None:
+        self._metric = metric
+        self._test = test
+        self._significance = significance
+        self._seed = seed
+        self.values = np.full(total, np.nan)
+        self.floors = np.full(total, np.nan)
+        self.methods: set[str] = set()
+        self.sums: np.ndarray | None = None
+        if test.aggregate == "summed":
+            self.sums = np.zeros(test.draws + 1)
+
+    def add(
+        self,
+        positions: np.ndarray,
+        batch: Batch,
+        features: Features,
+        state: State,
+        stats: Statistics,
+    ) -> None:
+        """Test the examples of a batch with these statistics."""
+        assert self._test.method != "none"
+        outcome = metric_p_values(
+            self._metric,
+            batch,
+            features,
+            state,
+            self._metric.per_example(stats),
+            method=self._test.method,
+            budget=self._test.budget,
+            draws=self._test.draws,
+            seed=self._seed,
+        )
+        self.values[positions] = outcome.values
+        self.floors[positions] = outcome.floor
+        self.methods.add(_method_text(self._test, self._significance, outcome))
+        if self.sums is not None:
+            self.sums += sum_relabelings(
+                self._metric, batch, features, state, self._test.draws, self._seed
+            )
 
 
 def score_sets(
@@ -294,8 +336,8 @@ def score_sets(
     positioned_batches = batches(sets, features, BATCH if significance else None)
 
     metrics = list(metrics)
-    named = [(metric.spec.name, metric) for metric in metrics]
-    check_batches(named, positioned_batches, significance)
+    pairs = [(metric.spec.name, metric) for metric in metrics]
+    check_batches(pairs, positioned_batches, significance)
     return [
         score(metric, positioned_batches, features, significance, seed)
         for metric in metrics

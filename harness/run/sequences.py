@@ -149,17 +149,17 @@ def metric_looks(
         )
 
     of_sums = cast(MeanMetric, metric).of_sums
-    known = finite_bounds(metric)
-    if known is None:
+    limits = finite_bounds(metric)
+    if limits is None:
         return asymptotic_looks(of_sums, a, b, looks, level=level, unit=unit)
     # A unit of many examples moves the number by as many shares.
-    width = known[1] - known[0]
+    width = limits[1] - limits[0]
     mean_sizes = np.cumsum(sizes) / np.arange(1, len(sizes) + 1)
     largest_sizes = np.maximum.accumulate(sizes) if largest is None else largest
     reach = width * largest_sizes / mean_sizes
     path = asymptotic_looks(of_sums, a, b, looks, level=level, reach=reach, unit=unit)
 
-    lowest, highest = known if b is None else (-width, width)
+    lowest, highest = limits if b is None else (-width, width)
     return _cut_looks(path, lowest, highest)
 
 

@@ -123,8 +123,8 @@ class ShardScorer:
         """
         indices = {index for request in requests for index, _ in request.metrics}
         plans = [self.metrics[index] for index in sorted(indices)]
-        named = [(plan.label, plan.metric) for plan in plans]
-        scoring.check_batches(named, batches, self.significance)
+        pairs = [(plan.label, plan.metric) for plan in plans]
+        scoring.check_batches(pairs, batches, self.significance)
 
     def _score_request(
         self,

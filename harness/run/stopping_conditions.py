@@ -56,9 +56,9 @@ class Condition:
             )
 
         names = [plan.label for plan in metrics]
-        found = labels_by_spelling(names)
+        by_spelling = labels_by_spelling(names)
         name = match["metric"].strip()
-        label = found.get(name, found.get(spelling(name)))
+        label = by_spelling.get(name, by_spelling.get(spelling(name)))
         if label is None:
             raise HarnessError.of_name(
                 "until: there is no metric",

@@ -143,10 +143,10 @@ class RunLock:
         # Whoever held the lock before may have removed the file after it was opened
         # here: the lock then is on a file that nobody else finds.
         try:
-            found = os.lstat(self._folder.path / LOCK)
+            status = os.lstat(self._folder.path / LOCK)
         except FileNotFoundError:
             return None
-        return file if os.path.samestat(os.fstat(file.fileno()), found) else None
+        return file if os.path.samestat(os.fstat(file.fileno()), status) else None
 
     def _refusal(self, owner: Owner | None) -> HarnessError:
         text = f" ({owner})" if owner else ""

@@ -140,8 +140,8 @@ def weights_without_items(items: int) -> np.ndarray:
     Beyond :data:`MOST_PARTS` items parts of several items are left out.
     """
     parts = min(items, MOST_PARTS)
-    kept = np.arange(items) % parts != np.arange(-1, parts)[:, None]
-    return kept.astype(np.float64)
+    membership = np.arange(items) % parts != np.arange(-1, parts)[:, None]
+    return membership.astype(np.float64)
 
 
 def t_test(values: np.ndarray) -> tuple[float, float]:

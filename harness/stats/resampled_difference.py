@@ -198,12 +198,12 @@ def difference_of_statistics(
         rest = weights_without_groups(n, family.seed)
         resampled = _Resampled(np.empty(0), reduce(a, rest) - reduce(b, rest), n)
 
-    kept: list[np.ndarray] = []
+    originals: list[np.ndarray] = []
     exchanged: list[np.ndarray] = []
     for keep in family.assignments():
-        kept.append(reduce(both, np.hstack([keep, 1 - keep])))
+        originals.append(reduce(both, np.hstack([keep, 1 - keep])))
         exchanged.append(reduce(both, np.hstack([1 - keep, keep])))
-    one = _concatenated(kept)
+    one = _concatenated(originals)
     other = _concatenated(exchanged)
     return _summary(values, resampled, one, other, family.exact)
 

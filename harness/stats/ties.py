@@ -127,8 +127,8 @@ def settle(values: np.ndarray, tolerance: float) -> np.ndarray:
     start[1:] = np.where(is_tie, 0, np.broadcast_to(positions, is_tie.shape))
     start = np.maximum.accumulate(start, axis=0)
     settled = np.empty_like(values)
-    taken = np.take_along_axis(ordered, start, axis=0)
-    np.put_along_axis(settled, order, taken, axis=0)
+    smallest = np.take_along_axis(ordered, start, axis=0)
+    np.put_along_axis(settled, order, smallest, axis=0)
     return settled
 
 

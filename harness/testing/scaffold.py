@@ -43,27 +43,9 @@ def new_plugin(
         For an invalid name, a name that an installed module has, or a folder that is
         not empty.
     """
-    if kind not in KINDS:
-        raise UnknownName.of_name("new-plugin: no kind", kind, KINDS, "kinds are")
-    if not _NAME.fullmatch(name):
-        raise HarnessError(
-            f"new-plugin: '{name}' is not a valid name; expected lower-case letters, "
-            f"digits and hyphens: my-{kind}"
-        )
-
     package = name.replace("-", "_")
     root = Path(output or name)
-    if root.exists() and (not root.is_dir() or any(root.iterdir())):
-        raise HarnessError(
-            f"new-plugin: {root} exists and is not empty; give another folder"
-        )
-
-    # a module of the standard library or of another distribution would hide it
-    if package == "harness" or importlib.util.find_spec(package) is not None:
-        raise HarnessError(
-            f"new-plugin: a module '{package}' is installed already; "
-            "choose another name"
-        )
+    _check_plugin(name, kind, package, root)
 
     class_name = "".join(word.capitalize() for word in name.split("-"))
     values = {
@@ -99,6 +81,27 @@ def new_plugin(
             (folder / path).write_text(_fill(template, values), encoding="utf-8")
     commands = f"\ncd {root} && python -m pytest, then: pip install ."
     return WrittenFiles([root / path for path in files], [commands])
+
+
+def _check_plugin(name: str, kind: str, package: str, root: Path) -> None:
+    """Raise the errors of :func:`new_plugin` before anything is written."""
+    if kind not in KINDS:
+        raise UnknownName.of_name("new-plugin: no kind", kind, KINDS, "kinds are")
+    if not _NAME.fullmatch(name):
+        raise HarnessError(
+            f"new-plugin: '{name}' is not a valid name; expected lower-case letters, "
+            f"digits and hyphens: my-{kind}"
+        )
+    if root.exists() and (not root.is_dir() or any(root.iterdir())):
+        raise HarnessError(
+            f"new-plugin: {root} exists and is not empty; give another folder"
+        )
+    # a module of the standard library or of another distribution would hide it
+    if package == "harness" or importlib.util.find_spec(package) is not None:
+        raise HarnessError(
+            f"new-plugin: a module '{package}' is installed already; "
+            "choose another name"
+        )
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:

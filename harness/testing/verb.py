@@ -40,9 +40,9 @@ class CheckedComponent:
     def lines(self, *, only_failed: bool) -> Iterator[str]:
         """Yield the outcomes, or those that failed, and their numbers."""
         yield f"{self.target.label} ({self.target.kind})"
-        shown = [item for item in self.outcomes if item.failed or not only_failed]
-        width = max((len(outcome.check) for outcome in shown), default=0)
-        for outcome in shown:
+        rows = [item for item in self.outcomes if item.failed or not only_failed]
+        width = max((len(outcome.check) for outcome in rows), default=0)
+        for outcome in rows:
             sign = SIGNS[outcome.status]
             line = f"  {sign:<8}  {outcome.check:<{width}}  {outcome.reason}"
             yield line.rstrip()
@@ -218,10 +218,10 @@ def _check(
         subject = subject_of(target.kind, target.component)
         of_program = [name for name in skip if name in PROGRAM_CHECKS.names]
         of_kind = [name for name in skip if name not in of_program]
-        found = checks.run(subject, skip=of_kind)
+        results = checks.run(subject, skip=of_kind)
         if isinstance(getattr(subject, "component", None), ProgramComponent):
-            found += PROGRAM_CHECKS.run(subject, skip=of_program)
-        outcomes = _mark_expected(subject, found)
+            results += PROGRAM_CHECKS.run(subject, skip=of_program)
+        outcomes = _mark_expected(subject, results)
     # needs a package or files that are not here
     if all_builtins and isinstance(subject.first_error, HarnessError):
         raise subject.first_error

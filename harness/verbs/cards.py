@@ -74,7 +74,11 @@ def find_entries(registry: Registry, text: str) -> list[Entry]:
         registry.get(kind, name) for kind in kinds if registry.match_entries(kind, name)
     ]
     if not entries:
-        names = [registry.bare_name(entry) for entry in registry.entries()]
+        names = [
+            registry.bare_name(entry)
+            for entry in registry.entries()
+            if entry.kind in kinds
+        ]
         raise UnknownName.of_name("there is nothing called", name, names)
     return entries
 

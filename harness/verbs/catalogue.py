@@ -66,9 +66,9 @@ class Catalogue(VerbResult):
             yield f"no components are installed: {INSTALL}"
         elif not self.components:
             yield "no components of this kind"
-        shown = self.components if self.is_full else _usual(self.components)
-        yield from _groups(self.registry, shown)
-        if left_out := len(self.components) - len(shown):
+        listing = self.components if self.is_full else _usual(self.components)
+        yield from _groups(self.registry, listing)
+        if left_out := len(self.components) - len(listing):
             yield f"\n{left_out} more metrics: harness list metrics --all"
         for failure in self.registry.failures:
             yield f"\nbroken: {failure.provider} ({failure.phase}): {failure.reason}"

@@ -129,8 +129,8 @@ def compare(
         show=show,
     )
     count = SHOWN_EXAMPLES if examples is None else examples
-    shown = differing_most(pair, rows[0].metric, count) if pair else ()
-    return Comparisons(rows, rows.notes, rankings(rows), shown)
+    top_examples = differing_most(pair, rows[0].metric, count) if pair else ()
+    return Comparisons(rows, rows.notes, rankings(rows), top_examples)
 
 
 def _compare_whole(run_a: str | Path | Run, run_b: str | Path | Run | None) -> Identity:

@@ -179,10 +179,12 @@ def _reading_lines(reading: Reading) -> Iterator[str]:
     """Yield how a file is read in one role, with its first captions."""
     yield f"as {reading.role}: {escape_controls(reading.line())}"
     for key, texts in reading.examples.items():
-        shown = [_events_text(text) if is_event_set(text) else text for text in texts]
+        captions = [
+            _events_text(text) if is_event_set(text) else text for text in texts
+        ]
         cut = [
             text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
-            for text in shown
+            for text in captions
         ]
         quoted = ", ".join(map(repr, cut)) or "none"
         yield f"  {key!r}: {escape_controls(quoted)}"

@@ -26,7 +26,7 @@ from harness.run.execute import execute
 from harness.run.file_labels import system_labels
 from harness.run.finished import Run
 from harness.run.memory_plan import plan_in_memory
-from harness.run.metric_plan import default_metrics, metric_plans
+from harness.run.metric_plan import Plan, default_metrics, metric_plans
 from harness.run.text_sets import sets_of
 from harness.rundir.directory_check import Mode
 from harness.rundir.records import ResultRecord
@@ -188,13 +188,13 @@ def score_systems(
         )
     if by and references is None:
         raise InputError("by reads columns of a file of references", parameter="by")
-    if metrics is None and references is None:
-        of_images = current().all_with_role("metrics", "default-of-images")
-        metrics = [entry.name for entry in of_images]
-    chosen, left_out = default_metrics() if metrics is None else (metrics, {})
-    names = [chosen] if isinstance(chosen, (str, Mapping)) else list(chosen)
-    options = api.file_options(columns=columns, **file_options)
-
+    names, left_out = _list_metrics(metrics, references)
+    reading: dict[str, Any] = {
+        "allow_missing": allow_missing,
+        "allow_unknown": allow_unknown,
+        "allow_empty": allow_empty,
+        "options": api.file_options(columns=columns, **file_options),
+    }
     of_run: dict[str, Any] = {
         "output": Path(output) if output else None,
         "mode": mode,
@@ -202,36 +202,18 @@ def score_systems(
     }
     if isinstance(candidates, Mapping) and not _are_paths(candidates):
         by_label = cast("Mapping[str, object]", candidates)
-        if images is not None:
-            raise InputError(
-                "images belong to files of candidates; for captions in memory give the "
-                "metric its folder: {'clipscore': {'images': FOLDER}}",
-                parameter="images",
-            )
+        _refuse_of_files(images, by, labels)
         systems = list(by_label)
         base = _baseline(baseline, systems, [])
-        _refuse_of_files(by, labels)
-        sets = {
-            label: sets_of(
-                captions,
-                references,
-                allow_missing=allow_missing,
-                allow_unknown=allow_unknown,
-                allow_empty=allow_empty,
-                options=options,
-            )
-            for label, captions in by_label.items()
-        }
-        with typed_by_user():
-            settings = _settings(p_value, seed, bootstrap, limit)
-            plan = plan_in_memory(sets, metric_plans(names), settings)
+        settings = _settings(p_value, seed, bootstrap, limit)
+        plan = _plan_captions(by_label, references, names, settings, reading)
         run = execute(plan, **of_run)
     else:
         if isinstance(candidates, Mapping):
             labels = labels or [str(label) for label in candidates]
             candidates = list(candidates.values())
         files = _files(candidates)
-        systems = system_labels(files, options.names, labels)
+        systems = system_labels(files, reading["options"].names, labels)
         base = _baseline(baseline, systems, files)
         run = _score_files(
             files,
@@ -243,36 +225,61 @@ def score_systems(
             seed=seed,
             bootstrap=bootstrap,
             limit=limit,
-            allow_missing=allow_missing,
-            allow_unknown=allow_unknown,
-            allow_empty=allow_empty,
-            options=options,
             slices=by,
+            **reading,
             **of_run,
         )
 
     remarks = _remarks(run, left_out)
     rows: Sequence[Comparison] = ()
-    in_slices: Sequence[Comparison] = ()
+    tests = {"baseline": base, "draws": draws, "seed": seed, "show": show}
     if compares and len(systems) > 1:
-        tests = {"baseline": base, "draws": draws, "seed": seed, "show": show}
         try:
             rows = paired.compare(run, equalise=equalise, **tests)
         except HarnessError as error:
             # no example in common: the values are there all the same
             reason = str(error).replace(f" ({run.name})", "")
             remarks.append(f"no comparisons: {reason}")
-        if rows and by:
-            in_slices = compare_slices(run, by, **tests)
     return ScoredSystems(
         run,
         comparisons=rows,
-        comparisons_of_slices=in_slices,
+        comparisons_of_slices=compare_slices(run, by, **tests) if rows and by else (),
         baseline=base if len(systems) > 1 else "",
         by=by,
         draws=draws,
         remarks=remarks,
     )
+
+
+def _list_metrics(
+    metrics: str | Parameters | Sequence[Any] | None, references: object
+) -> tuple[list[Any], Mapping[str, str]]:
+    """Return the metrics, and those of the default that are left out: name -> reason;
+    without references the default is that of images.
+    """
+    if metrics is None and references is None:
+        of_images = current().all_with_role("metrics", "default-of-images")
+        return [entry.name for entry in of_images], {}
+    if metrics is None:
+        names, left_out = default_metrics()
+        return list(names), left_out
+    return [metrics] if isinstance(metrics, (str, Mapping)) else list(metrics), {}
+
+
+def _plan_captions(
+    systems: Mapping[str, object],
+    references: object,
+    metrics: Sequence[Any],
+    settings: Values,
+    reading: Mapping[str, Any],
+) -> Plan:
+    """Return the plan of a run of captions in memory, read with these options."""
+    sets = {
+        label: sets_of(captions, references, **reading)
+        for label, captions in systems.items()
+    }
+    with typed_by_user():
+        return plan_in_memory(sets, metric_plans(metrics), settings)
 
 
 def _remarks(run: Run, left_out: Mapping[str, str]) -> list[str]:
@@ -332,8 +339,14 @@ def _files(candidates: object) -> list[str]:
     return [str(item) for item in cast("Sequence[str | Path]", candidates)]
 
 
-def _refuse_of_files(by: Sequence[str], labels: Sequence[str]) -> None:
+def _refuse_of_files(images: object, by: Sequence[str], labels: Sequence[str]) -> None:
     """Raise :class:`InputError` for options of files where captions are in memory."""
+    if images is not None:
+        raise InputError(
+            "images belong to files of candidates; for captions in memory give the "
+            "metric its folder: {'clipscore': {'images': FOLDER}}",
+            parameter="images",
+        )
     if by:
         raise InputError("by reads columns of a file of references", parameter="by")
     if labels:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tempfile
 from pathlib import Path
 
@@ -41,3 +43,24 @@ def finish(run, **fields):
         [ResultRecord(model="a", metric="m", value=0.5, n=1, **fields)], {}, ["a note"]
     )
     run.close()
+
+
+def files_of(folder):
+    """Return the content of each file by its path."""
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+
+
+def cut_off_commit(run, name, data, removed=()):
+    """Leave a directory as a kill after the rename of its commit does."""
+    run.folder.write(f".next/{name}", data)
+    content = {
+        "moved": {
+            name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        },
+        "removed": list(removed),
+    }
+    run.folder.write("commit.json", json.dumps(content).encode())

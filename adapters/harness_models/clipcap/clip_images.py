@@ -47,10 +47,12 @@ class ClipImages:
         images: str | Path | None = None,
         device: str = "cpu",
     ) -> None:
-        found = find_clip_weights(str(weights), model, subject="CLIP image features")
-        self.fingerprint = weights_fingerprint(found.path)
+        checkpoint = find_clip_weights(
+            str(weights), model, subject="CLIP image features"
+        )
+        self.fingerprint = weights_fingerprint(checkpoint.path)
         self.folder = Path(images) if images is not None else None
-        self.towers = found.load(device, "float32")
+        self.towers = checkpoint.load(device, "float32")
 
     def encode(self, examples: Sequence[Example]) -> list[torch.Tensor | Failure]:
         """Return a vector (d,), float32, per example, or a :class:`Failure` for an

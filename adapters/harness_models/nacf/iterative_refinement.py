@@ -128,8 +128,8 @@ class NacfRefiner(Refiner):
         """Place the visual words and return their slots (R, T)."""
         # Fed with `vis`, the model writes visual words and `mask` elsewhere. The
         # probability 0 of those slots makes them the first that a later pass fills.
-        asked = slots.tokens.masked_fill(slots.tokens == MASK, VIS)
-        predicted, best = self._predict(slots, asked)
+        queries = slots.tokens.masked_fill(slots.tokens == MASK, VIS)
+        predicted, best = self._predict(slots, queries)
         best = best.masked_fill(predicted == MASK, 0.0)
         slots.put(torch.ones_like(slots.pad), predicted, best)
         return (predicted != MASK) & (predicted != PAD)

@@ -375,10 +375,10 @@ def stratify_by_metric(
     rows: list[dict[str, object]] = []
     for k in range(1, largest + 1):
         for s, members in enumerate(strata(per_example, k)):
-            chosen = [sets[i] for i in members]
+            member_sets = [sets[i] for i in members]
             values: dict[str, object] = {"num_strata": k, "stratum": s}
             for plan in plans:
-                values.update(_evaluate(plan, chosen, token_scores or {}))
+                values.update(_evaluate(plan, member_sets, token_scores or {}))
             rows.append(values)
     return rows
 

@@ -36,7 +36,14 @@ def caption_gate() -> Callable[..., GateResult]:
     ) -> GateResult:
         from harness.decisions.gate.gate import gate_margins as gate
         from harness.decisions.gate.margin import Margin
+        from harness.errors import HarnessError
 
+        if undecided not in ("fail", "pass"):
+            raise HarnessError(
+                f"undecided is {undecided!r}; expected 'fail' or 'pass'",
+                parameter="undecided",
+                value=undecided,
+            )
         parsed = {name: Margin.parse(str(margin)) for name, margin in margins.items()}
         result = gate(new, baseline, parsed, slices=slices)
         if result.verdict == "failed" or (

@@ -92,26 +92,7 @@ def reward(
     >>> print(ciderd(["1", "2"], ["a dog runs", "a cat"]).round(3))
     [4.366 2.627]
     """
-    for name, value, choices in (
-        ("baseline", baseline, get_args(Baseline)),
-        ("scale", scale, ("none", "estimated")),
-    ):
-        if value not in choices:
-            raise HarnessError(
-                f"{name} is {value!r}; expected {' or '.join(map(repr, choices))}",
-                parameter=name,
-            )
-    if isinstance(metric, Mapping) and parameters:
-        raise HarnessError(
-            f"parameter '{next(iter(parameters))}' belongs to one metric; "
-            "write it as NAME:PARAMETER=VALUE"
-        )
-    if not metric:
-        raise HarnessError(
-            "no metric; expected a name or a mapping from names to weights",
-            parameter="metric",
-        )
-
+    _check_arguments(metric, scale, baseline, parameters)
     weights: Mapping[str, float | None] = (
         metric if isinstance(metric, Mapping) else {metric: None}
     )
@@ -131,6 +112,36 @@ def reward(
             replace(term, weight=term.weight / _spread(term, fitted)) for term in terms
         )
     return fitted
+
+
+def _check_arguments(
+    metric: str | Mapping[str, float],
+    scale: str,
+    baseline: str,
+    parameters: Mapping[str, Any],
+) -> None:
+    """Raise :class:`HarnessError` for an unknown scale or baseline, no metric, and
+    parameters of none of several metrics.
+    """
+    for name, value, choices in (
+        ("baseline", baseline, get_args(Baseline)),
+        ("scale", scale, ("none", "estimated")),
+    ):
+        if value not in choices:
+            raise HarnessError(
+                f"{name} is {value!r}; expected {' or '.join(map(repr, choices))}",
+                parameter=name,
+            )
+    if isinstance(metric, Mapping) and parameters:
+        raise HarnessError(
+            f"parameter '{next(iter(parameters))}' belongs to one metric; "
+            "write it as NAME:PARAMETER=VALUE"
+        )
+    if not metric:
+        raise HarnessError(
+            "no metric; expected a name or a mapping from names to weights",
+            parameter="metric",
+        )
 
 
 def _read_examples(references: Any, terms: Sequence[Term]) -> list[Example]:
@@ -155,8 +166,8 @@ def _read_examples(references: Any, terms: Sequence[Term]) -> list[Example]:
             parameter="references",
         )
 
-    given = cast("Mapping[object, object]", references)
-    by_id = cast("dict[str, Any]", by_text_id(given, "references"))
+    mapping = cast("Mapping[object, object]", references)
+    by_id = cast("dict[str, Any]", by_text_id(mapping, "references"))
     if not by_id or not all(map(len, by_id.values())):
         fault = "an example has none" if by_id else "there are no examples"
         raise InputError(f"references: {fault}", parameter="references")

@@ -50,9 +50,9 @@ class SourceComparisons(VerbResult, list[SourceComparison]):
         """
         if len(self) > 1:
             yield matrix_table(self)
-        shown = prompts if len(self) == 1 else 0
+        prompt_count = prompts if len(self) == 1 else 0
         for row in self:
-            yield from report_lines(row, self.settings, shown)
+            yield from report_lines(row, self.settings, prompt_count)
 
 
 class SamePlan(VerbResult, list[Design]):

@@ -57,7 +57,7 @@ class LinearEstimate:
         right = self.right
         squares = c**2
         gram = right.T @ right
-        kept = (
+        residual_squares = (
             squares
             - 2 * c * np.sum(left * right, axis=1)
             + np.einsum("uk,kl,ul->u", left, gram, left)
@@ -65,9 +65,14 @@ class LinearEstimate:
 
         # A unit that determines its own fit has no residual to speak of.
         smallest = SMALLEST_RESIDUAL * squares
-        factors = np.divide(squares, kept, out=np.zeros_like(c), where=kept > smallest)
+        factors = np.divide(
+            squares,
+            residual_squares,
+            out=np.zeros_like(c),
+            where=residual_squares > smallest,
+        )
         counts = squares > SMALLEST_RESIDUAL * squares.max(initial=0.0)
-        if np.any((kept <= smallest) & counts):
+        if np.any((residual_squares <= smallest) & counts):
             return factors, 0.0
 
         # With F = diag(factors), the variance of the quadratic form is twice the

@@ -253,11 +253,11 @@ def _count_needed(scaled: np.ndarray, differ: np.ndarray) -> tuple[float, str]:
     n = len(scaled)
     count = int(differ.sum())
     takes_few_values = len(np.unique(scaled[differ].round(9))) < count / 2
-    wanted = FEWEST_REPEATED if takes_few_values else FEWEST
-    needed = n * wanted / count if count else inf
+    fewest = FEWEST_REPEATED if takes_few_values else FEWEST
+    needed = n * fewest / count if count else inf
     if needed > n:
         condition = " where differences take few values" if takes_few_values else ""
-        return needed, f"{count:,} of {n:,} differ, {wanted} have to{condition}"
+        return needed, f"{count:,} of {n:,} differ, {fewest} have to{condition}"
 
     kurtosis = float(np.mean(scaled**4))
     if kurtosis <= MOST_KURTOSIS:

@@ -269,15 +269,15 @@ class _Tail:
                 max(crossing + side * precision / 2, inside + precision / 4),
                 outside - precision / 4,
             )
-            found = excess(guess)
-            if found > 0:
+            height = excess(guess)
+            if height > 0:
                 below = below / 2 if side > 0 else below
                 inside = guess
-                above = found
+                above = height
                 side = 1
             else:
                 above = above / 2 if side < 0 else above
                 outside = guess
-                below = found
+                below = height
                 side = -1
         return outside

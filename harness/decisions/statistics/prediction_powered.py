@@ -130,8 +130,8 @@ def powered_mean(
     sample = _Sample(labels, probabilities, strata, clusters)
     fitted = predictions.shape[1] if tuning is None else 0
     if sample.counts.min() < 2 or sample.units - len(sample.totals) - fitted < 1:
-        found = counted(sample.units, "label")
-        reason = f"{found} for {counted(len(sample.totals), 'stratum')}"
+        label_count = counted(sample.units, "label")
+        reason = f"{label_count} for {counted(len(sample.totals), 'stratum')}"
         return PoweredMean(float(np.nanmean(labels)), np.nan, None, reason)
 
     fit = _fit_predictions(sample, predictions, tuning)

@@ -56,7 +56,8 @@ def preprocess_mono_sents(sentences: Sequence[str], **options: object) -> list[s
     TypeError
         For an option that the original does not have.
     ValueError
-        For ``punctuations`` or ``normalize_apostrophe``, which change the tokens.
+        For ``punctuations`` or ``normalize_apostrophe``, which change the tokens, and
+        for one text in place of a sequence.
 
     Examples
     --------
@@ -64,6 +65,7 @@ def preprocess_mono_sents(sentences: Sequence[str], **options: object) -> list[s
     ["a dog 's barking", 'rain heavy rain']
     """
     _refuse(options, ("punctuations", "normalize_apostrophe"))
+    _refuse_text(sentences, "sentences")
     tokens = PTBTokenizer().tokenize(
         {k: [{"caption": text}] for k, text in enumerate(sentences)}
     )
@@ -101,12 +103,17 @@ def meteor(
     TypeError
         For an option that the original does not have.
     ValueError
-        For a ``language`` other than ``en``, and for ``params`` or ``weights``.
+        For a ``language`` other than ``en``, for ``params`` or ``weights``, and for
+        one text in place of a sequence.
     """
     if options.get("language", "en") != "en":
         raise ValueError(f"meteor: language is {options['language']!r}; expected 'en'")
     _refuse(options, ("params", "weights"))
 
+    _refuse_text(candidates, "candidates")
+    _refuse_text(mult_references, "mult_references")
+    for k, texts in enumerate(mult_references):
+        _refuse_text(texts, f"mult_references[{k}]")
     references = {k: list(texts) for k, texts in enumerate(mult_references)}
     corpus, sentences = Meteor().compute_score(
         references, {k: [text] for k, text in enumerate(candidates)}
@@ -114,6 +121,12 @@ def meteor(
     if not return_all_scores:
         return np.float64(corpus)
     return {"meteor": np.float64(corpus)}, {"meteor": np.asarray(sentences)}
+
+
+def _refuse_text(texts: object, name: str) -> None:
+    """Raise ValueError for one text, whose letters would be taken for texts."""
+    if isinstance(texts, str):
+        raise ValueError(f"{name} is the text {texts!r:.80}; expected a list of texts")
 
 
 def _refuse(options: dict[str, object], names: Sequence[str]) -> None:

@@ -67,7 +67,15 @@ class CiderD:
         res : sequence of mappings
             ``image_id``, and ``caption``: a list of one candidate. Several may have
             the same id.
+
+        Raises
+        ------
+        AssertionError
+            As the original program, for a caption that is no list of one text, and for
+            references that are no list of texts.
         """
+        for row in res:
+            _check_row(row["image_id"], row["caption"], gts[row["image_id"]])
         candidates = [list(row["caption"]) for row in res]
         references = [list(gts[row["image_id"]]) for row in res]
         if self._fitted is None:
@@ -82,15 +90,32 @@ class CiderD:
         return "CIDEr-D"
 
 
+def _check_row(
+    image: object, candidates: Sequence[str], references: Sequence[str]
+) -> None:
+    """Raise AssertionError unless an image has one candidate in a list, and a list of
+    references; the letters of a text would be taken for texts.
+    """
+    if isinstance(candidates, str) or len(candidates) != 1:
+        raise AssertionError(
+            f"image {image!r}: expected a list of one candidate, "
+            f"found {candidates!r:.80}"
+        )
+    if isinstance(references, str) or not len(references):
+        raise AssertionError(
+            f"image {image!r}: expected a list of references, found {references!r:.80}"
+        )
+
+
 def _find_table(df: str | Path) -> Path:
     """Return the file of a table, or that of this name in the folder ``data``."""
     if str(df).endswith(ENDINGS):
         return Path(df)
     files = [Path("data", f"{df}{ending}") for ending in ENDINGS]
-    found = next((file for file in files if file.is_file()), None)
-    if found is None:
+    file = next((file for file in files if file.is_file()), None)
+    if file is None:
         raise ValueError(
             f"CiderD: df is {str(df)!r}; expected 'corpus' or a table of document "
             f"frequencies ({', '.join(map(str, files))}); docs/kernels.md has its form"
         )
-    return found
+    return file

@@ -74,7 +74,7 @@ class Scorer:
         """Return the references of B examples in the form that :meth:`score` takes
         without work; they stay in memory.
         """
-        examples = [list(texts) for texts in references]
+        examples = self._lists_of_texts(references)
         counts = np.array([len(texts) for texts in examples], dtype=np.int64)
         if len(counts) and counts.min() == 0:
             raise ValueError(f"example {int(counts.argmin())} has no reference")
@@ -111,7 +111,8 @@ class Scorer:
         Raises
         ------
         ValueError
-            For different numbers of examples, or of candidates per example.
+            For different numbers of examples, or of candidates per example, and for
+            references that are one text in place of a list.
         """
         if not isinstance(references, IndexedReferences):
             references = self.index_references(references)
@@ -157,6 +158,12 @@ class Scorer:
 
         # One candidate per example, or lists of equally many.
         single = not _is_nested(examples[0], self._token_ids)
+        for k, example in enumerate(examples):
+            if len(example) and _is_nested(example, self._token_ids) == single:
+                raise ValueError(
+                    f"example {k} has {'several texts' if single else 'one text'}, and "
+                    f"those before it {'one text' if single else 'several texts'} each"
+                )
         nested = [[text] for text in examples] if single else examples
         widths = {len(texts) for texts in nested}
         if len(widths) > 1:
@@ -168,6 +175,23 @@ class Scorer:
         return self._gram_rows([text for texts in nested for text in texts]).reshape(
             len(nested), -1
         ), single
+
+    def _lists_of_texts(self, references: Iterable[Sequence[Any]]) -> list[list[Any]]:
+        """Return the references of each example as a list; a text in place of a list
+        is refused, as its letters would be taken for references.
+        """
+        examples: list[list[Any]] = []
+        for k, texts in enumerate(references):
+            example = list(texts)
+            if example and not _is_nested(
+                texts if isinstance(texts, str) else example, self._token_ids
+            ):
+                raise ValueError(
+                    f"the references of example {k} are one text; "
+                    "expected a list of texts"
+                )
+            examples.append(example)
+        return examples
 
     def _gram_rows(self, texts: list[Any]) -> np.ndarray:
         rows = (
@@ -262,7 +286,7 @@ class CiderD(Scorer):
         """Return document frequencies (n_grams,) and the number of documents;
         the references stay indexed.
         """
-        examples = [list(texts) for texts in references]
+        examples = self._lists_of_texts(references)
         if not examples:
             raise ValueError("no references")
         rows = self._gram_rows([text for texts in examples for text in texts])

@@ -144,16 +144,7 @@ def arena(
     size = _size(systems, references, sources)
     pairs = list(combinations(range(len(names)), 2))
 
-    duels: list[Duel] = []
-    for k in range(size):
-        shown = tuple(references[k]) if references else ()
-        source = sources[k] if sources else None
-        image = media[k] if media else None
-        for i, j in pairs:
-            first = systems[names[i]][k]
-            second = systems[names[j]][k]
-            duels.append(Duel(first, second, shown, source, image))
-
+    duels = _pair_captions(systems, size, references, sources, media)
     outcomes = fight(judge, duels, criterion, judge.default_prompt(prompts.ARENA))
     defined = [outcome for outcome in outcomes if not np.isnan(outcome.points)]
     if not defined:
@@ -179,6 +170,24 @@ def arena(
         wins.sum(axis=0)[np.ix_(order, order)],
         describe_counts(count_answers(verdicts)[None], judge.prices),
     )
+
+
+def _pair_captions(
+    systems: Mapping[str, Sequence[str]],
+    size: int,
+    references: Sequence[Sequence[str]] | None,
+    sources: Sequence[str | None] | None,
+    media: Sequence[str | None] | None,
+) -> list[Duel]:
+    """Return the duels of all pairs of systems, example by example."""
+    duels: list[Duel] = []
+    for k in range(size):
+        texts = tuple(references[k]) if references else ()
+        source = sources[k] if sources else None
+        image = media[k] if media else None
+        for first, second in combinations(systems.values(), 2):
+            duels.append(Duel(first[k], second[k], texts, source, image))
+    return duels
 
 
 def _size(systems: Mapping[str, Sequence[str]], *others: Sequence[Any] | None) -> int:

@@ -45,8 +45,8 @@ def _small_coordinates(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     points -= points.mean(axis=1, keepdims=True)
 
     values, axes = principal_axes(points @ points.transpose(0, 2, 1))
-    kept = np.where(leading_components(values, EXPLAINED), values, 0.0)
-    return axes * np.sqrt(kept)[:, None, :], order
+    leading_values = np.where(leading_components(values, EXPLAINED), values, 0.0)
+    return axes * np.sqrt(leading_values)[:, None, :], order
 
 
 def _lloyd_batch(points: np.ndarray, centres: np.ndarray, max_iter: int) -> np.ndarray:

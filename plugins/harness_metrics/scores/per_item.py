@@ -47,19 +47,19 @@ def read_per_item(path: Path, column: str | None) -> Mapping[str, object] | None
 
 def _scores_by_name(content: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
     """Return name -> id -> score of an output; empty for other content."""
-    found: dict[str, Mapping[str, object]] = {}
+    by_name: dict[str, Mapping[str, object]] = {}
     for name, value in content.items():
         if isinstance(value, Mapping) and isinstance(
             of_item := cast(Values, value).get(PER_ITEM), Mapping
         ):
-            found[name] = cast(Values, of_item)
+            by_name[name] = cast(Values, of_item)
     shared = content.get(PER_ITEM)
     if not isinstance(shared, Mapping):
-        return found
+        return by_name
     items = cast("Mapping[str, object]", shared)
     for item, scores in items.items():
         if isinstance(scores, Mapping):
             for name, score in cast(Values, scores).items():
-                by_id = cast(Values, found.setdefault(name, {}))
+                by_id = cast(Values, by_name.setdefault(name, {}))
                 by_id[item] = score
-    return found
+    return by_name

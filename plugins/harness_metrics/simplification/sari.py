@@ -58,8 +58,8 @@ def sari(source: Words, candidate: Words, references: Sequence[Words]) -> float:
             for gram in counts:
                 counts[gram] *= len(references)
 
-        kept = _score_retention(s, c, r)
-        total += (kept + _score_deletions(s, c, r) + _score_additions(s, c, r)) / 3
+        retention = _score_retention(s, c, r)
+        total += (retention + _score_deletions(s, c, r) + _score_additions(s, c, r)) / 3
     return total / ORDERS
 
 

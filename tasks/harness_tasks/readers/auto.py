@@ -125,10 +125,10 @@ class AutoReader:
                 "meta": meta,
                 "absent": len(paths) > 1,
             }
-            given = {name: value for name, value in optional.items() if value}
+            settings = {name: value for name, value in optional.items() if value}
             accepted = {
                 name: value
-                for name, value in given.items()
+                for name, value in settings.items()
                 if name in inspect.signature(reader).parameters
             }
 
@@ -139,7 +139,7 @@ class AutoReader:
                 "media_root": "names of media",
             }
             for name, what in lacking.items():
-                if name in given and name not in accepted:
+                if name in settings and name not in accepted:
                     raise InputError(
                         f"is a {form} file, which has no {what}", item, parameter=name
                     )

@@ -301,41 +301,6 @@ def test_the_key_is_sent_and_not_shown(server):
     assert server.requests[0]["key"] == "Bearer secret" and "secret" not in repr(chat)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"base_url": "localhost:8000"},
-            "openai: base_url begins with http:// or https://; found 'localhost:8000'",
-        ),
-        (
-            {"proxy": "proxy:3128"},
-            "openai: proxy begins with http:// or https://; found 'proxy:3128'",
-        ),
-        (
-            {"concurrency": 0},
-            "openai: concurrency is 0; expected a whole number of at least 1",
-        ),
-        (
-            {"retries": -1},
-            "openai: retries is -1; expected a whole number of at least 0",
-        ),
-        (
-            {"requests_per_minute": 0},
-            "openai: requests_per_minute is 0; expected a number above 0 or null",
-        ),
-        (
-            {"timeout": float("nan")},
-            "openai: timeout is nan; expected a number above 0",
-        ),
-    ],
-)
-def test_settings_out_of_range(settings, message):
-    with pytest.raises(HarnessError) as caught:
-        ChatClient(owner="openai", **{"base_url": "http://x/v1", **settings})
-    assert str(caught.value) == message and caught.value.parameter in settings
-
-
 def test_an_answer_is_stored_before_the_next_request_is_sent(server):
     """However slow the store is: the server never has more answers than ``concurrency``
     beyond those that are stored.

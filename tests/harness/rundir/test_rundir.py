@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 
@@ -16,19 +15,17 @@ from harness.rundir.artifact_key import ArtifactKey
 from harness.rundir.kept_file import KeptFile
 from harness.rundir.lock import RunLock
 from harness.rundir.rundir import RunDir
-from harness.rundir.unfinished import complete_unfinished
-from tests.support.run_directories import MANIFEST, OTHER, create, fill_samples, finish
+from tests.support.run_directories import (
+    MANIFEST,
+    OTHER,
+    create,
+    cut_off_commit,
+    files_of,
+    fill_samples,
+    finish,
+)
 
 KEY = ArtifactKey.of("artifact", 1)
-
-
-def files_of(folder):
-    """Return the content of each file by its path."""
-    return {
-        str(file.relative_to(folder)): file.read_bytes()
-        for file in folder.rglob("*")
-        if file.is_file()
-    }
 
 
 def test_a_finished_run_is_opened_with_records_and_samples(tmp_path):
@@ -233,32 +230,6 @@ def test_a_folder_in_a_commit_that_was_cut_off_is_not_moved(tmp_path):
     assert (tmp_path / "r" / ".next/scores/x.npz/inner.txt").read_bytes() == b"mine"
 
 
-def test_opening_a_run_reads_a_commit_that_was_cut_off_and_a_writer_carries_it_out(
-    tmp_path,
-):
-    finish(create(tmp_path / "r"))
-    run = RunDir.open(tmp_path / "r")
-    cut_off_commit(run, "report.html", b"new")
-    before = files_of(tmp_path / "r")
-    assert RunDir.open(tmp_path / "r").folder.read("report.html") == b"new"
-    assert files_of(tmp_path / "r") == before
-    complete_unfinished(tmp_path / "r")
-    assert (tmp_path / "r" / "report.html").read_bytes() == b"new"
-    assert not (tmp_path / "r" / "commit.json").exists()
-
-
-def cut_off_commit(run, name, data, removed=()):
-    """Leave a directory as a kill after the rename of its commit does."""
-    run.folder.write(f".next/{name}", data)
-    content = {
-        "moved": {
-            name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        },
-        "removed": list(removed),
-    }
-    run.folder.write("commit.json", json.dumps(content).encode())
-
-
 def test_what_is_kept_beside_a_run_waits_for_a_commit_that_was_cut_off(tmp_path):
     finish(create(tmp_path / "r"))
     run = RunDir.open(tmp_path / "r")
@@ -291,21 +262,6 @@ def test_nothing_is_kept_beside_a_run_whose_commit_may_not_be_carried_out(
 
     monkeypatch.setattr(RunLock, "acquire", refuse)
     KeptFile(tmp_path / "r" / "comparisons.json", "key").write(1, [1])
-    assert files_of(tmp_path / "r") == before
-
-
-def test_a_file_that_is_not_the_one_of_the_commit_is_not_moved(tmp_path):
-    finish(create(tmp_path / "r"))
-    run = RunDir.open(tmp_path / "r")
-    cut_off_commit(run, "report.html", b"new")
-    run.folder.write(".next/report.html", b"torn")
-    before = files_of(tmp_path / "r")
-    with pytest.raises(
-        InputError,
-        match=r"\.next/report\.html: is damaged: it is not the file that commit\.json "
-        r"names",
-    ):
-        complete_unfinished(tmp_path / "r")
     assert files_of(tmp_path / "r") == before
 
 
@@ -656,7 +612,7 @@ def test_a_changed_digit_of_the_results_is_found(tmp_path, project):
     assert after.results[0]["value"] == before.results[0]["value"] == value
 
 
-@pytest.mark.parametrize("schema", [0, 1, 2])
+@pytest.mark.parametrize("schema", [0, 1])
 def test_the_checksum_of_results_is_that_of_its_schema_and_may_be_absent(
     tmp_path, schema
 ):
@@ -671,6 +627,14 @@ def test_the_checksum_of_results_is_that_of_its_schema_and_may_be_absent(
     del content["checksum"]
     (tmp_path / "results.json").write_text(json.dumps(content))
     assert RunDir.open(tmp_path).results.notes == ["a note"]
+
+
+def test_results_of_a_newer_schema_are_refused(tmp_path):
+    finish(create(tmp_path))
+    content = json.loads((tmp_path / "results.json").read_bytes()) | {"schema": 2}
+    (tmp_path / "results.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match="this version reads schemas up to 1"):
+        RunDir.open(tmp_path)
 
 
 def test_the_size_of_shards_and_the_costs_of_models_are_read_back(tmp_path):

@@ -7,7 +7,6 @@ import gzip
 import pytest
 
 from harness_metrics.tokenisers.porter import IRREGULAR, porter_stem
-from harness_metrics.tokenisers.rouge_words import rouge_stems, rouge_words
 
 
 def test_stems_equal_those_of_nltk(golden):
@@ -42,9 +41,3 @@ def test_words_of_the_extensions(word, stem):
 
 def test_irregular_words_have_stems_of_their_own():
     assert {word: porter_stem(word) for word in IRREGULAR} == IRREGULAR
-
-
-def test_words_are_runs_of_ascii_letters_and_digits_and_short_ones_are_not_stemmed():
-    assert rouge_words("The dog's_CAFÉ\n3.5 İstanbul") == "the dog s caf 3 5 i stanbul"
-    assert rouge_stems("gas was dies Running") == "gas was die run"
-    assert (rouge_words("狗!"), rouge_stems("")) == ("", "")

@@ -89,9 +89,9 @@ class AcceleratorMemory:
         """
         sizes: list[int] = []
         for device, counters in self._counters.items():
-            taken = counters.max_memory_allocated(device) - self._allocated[device]
-            if taken > 0:
-                sizes.append(int(SHARE * self._free[device] * examples / taken))
+            usage = counters.max_memory_allocated(device) - self._allocated[device]
+            if usage > 0:
+                sizes.append(int(SHARE * self._free[device] * examples / usage))
         return min(sizes, default=None)
 
 

@@ -126,8 +126,10 @@ def _checked_bytes(content: object) -> bytes | bytearray:
 
 
 def _checked_shape(shape: object) -> tuple[int, ...]:
-    given = shape if isinstance(shape, tuple) else (shape,)
-    sizes = [size for size in given if isinstance(size, int) and 0 <= size < 1 << 48]
-    if len(sizes) < len(given) or len(given) > 32:
+    sizes_of_axes = shape if isinstance(shape, tuple) else (shape,)
+    sizes = [
+        size for size in sizes_of_axes if isinstance(size, int) and 0 <= size < 1 << 48
+    ]
+    if len(sizes) < len(sizes_of_axes) or len(sizes_of_axes) > 32:
         raise ValueError(f"shape {shape!r:.40}")
     return tuple(sizes)

@@ -5,7 +5,6 @@ that do not compare, size at the margin.
 from __future__ import annotations
 
 import json
-from math import inf
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from harness.analysis.score_logs import LoggedScore
 from harness.decisions.gate.gate import gate_margins as gate
 from harness.decisions.gate.margin import Margin
 from harness.decisions.gate.margin_tests import choose_test
-from harness.decisions.gate.result import GateResult, GateRow
+from harness.decisions.gate.result import GateResult
 from harness.decisions.statistics.bounded_mean import BoundedMean
 from harness.decisions.statistics.one_sided import SkewedMean
 from harness.decisions.statistics.paired_shares import PairedShares
@@ -164,44 +163,6 @@ def test_failing_is_adjusted_over_all_rows_and_passing_is_not(tmp_path):
     assert all(
         row.p_pass == pytest.approx(0.98**200, rel=0.1) and row.verdict == "passed"
         for row in others
-    )
-
-
-def test_all_rows_have_to_pass():
-    def row(p_pass, p_fail, needed=900.0, **more):
-        return GateRow(
-            "rouge",
-            "m",
-            "",
-            9,
-            0.5,
-            0.5,
-            0.0,
-            -0.1,
-            0.1,
-            0.05,
-            p_pass,
-            p_fail,
-            needed,
-            True,
-            **more,
-        )
-
-    passed = row(0.01, 1.0)
-    undecided = row(0.4, 0.6)
-    failed = row(1.0, 0.01)
-    assert GateResult([passed, passed]).verdict == "passed"
-    assert GateResult([passed, undecided]).verdict == "undecided"
-    assert GateResult([undecided, failed, passed]).verdict == "failed"
-    assert "about 900 examples would decide" in GateResult([undecided]).sentence
-    assert (
-        "about 900 clusters would decide"
-        in GateResult([row(0.4, 0.6, clustered=True)]).sentence
-    )
-    assert "no number of examples decides" in GateResult([row(0.4, 0.6, inf)]).sentence
-    assert (
-        "a version without a change needs 1,504 examples to pass"
-        in GateResult([row(0.4, 0.6, least=1504.0, units=9)]).sentence
     )
 
 

@@ -1,4 +1,4 @@
-"""The calls of aac-metrics and of self-critical training have the toolkit's numbers."""
+"""The calls of self-critical training have the toolkit's numbers."""
 
 from __future__ import annotations
 
@@ -8,52 +8,16 @@ import numpy as np
 import pytest
 
 from caption_kernels import scorers
-from caption_kernels.coco import Cider, Meteor, MissingSources, PTBTokenizer
-from caption_kernels.drop_ins import aac_metrics, self_critical
+from caption_kernels.coco import Cider
+from caption_kernels.drop_ins import self_critical
+from caption_kernels.scorers.df_table import Table
 
-CANDIDATES = ["A dog's barking!", "Rain, heavy rain."]
-REFERENCES = [["a dog barks", "the dog is barking"], ["it rains", "rain falls"]]
 ROWS = [
     {"image_id": "x", "caption": ["a dog 0"]},
     {"image_id": "x", "caption": ["the dog barks 0"]},
     {"image_id": "y", "caption": ["rain 0"]},
 ]
 GTS = {"x": ["a dog barks 0", "a big dog 0"], "y": ["rain falls 0"]}
-
-
-def test_sentences_are_tokenised_as_by_the_toolkit():
-    tokens = PTBTokenizer().tokenize(
-        {k: [{"caption": text}] for k, text in enumerate(CANDIDATES)}
-    )
-    lines = aac_metrics.preprocess_mono_sents(
-        CANDIDATES, cache_path="/c", java_path="/j", tmp_path="/t", verbose=1
-    )
-    assert lines == [tokens[0][0], tokens[1][0]]
-    assert aac_metrics.check_java_path("/there/is/none")
-
-
-def test_meteor_is_that_of_the_toolkit():
-    try:
-        scorer = Meteor()
-    except MissingSources as error:
-        pytest.skip(str(error))
-    candidates = aac_metrics.preprocess_mono_sents(CANDIDATES)
-    corpus, sentences = aac_metrics.meteor(candidates, REFERENCES, java_path="java")
-    expected, scores = scorer.compute_score(
-        dict(enumerate(REFERENCES)), {k: [text] for k, text in enumerate(candidates)}
-    )
-    assert corpus["meteor"].item() == expected
-    assert sentences["meteor"].tolist() == scores
-    assert aac_metrics.meteor(candidates, REFERENCES, False) == expected
-
-
-def test_options_that_change_numbers_are_refused():
-    with pytest.raises(ValueError, match="language is 'fr'"):
-        aac_metrics.meteor(CANDIDATES, REFERENCES, language="fr")
-    with pytest.raises(ValueError, match=r"params is \[1\]"):
-        aac_metrics.meteor(CANDIDATES, REFERENCES, params=[1])
-    with pytest.raises(ValueError, match="normalize_apostrophe is True"):
-        aac_metrics.preprocess_mono_sents(CANDIDATES, normalize_apostrophe=True)
 
 
 def test_document_frequencies_of_a_call_count_each_row():
@@ -91,3 +55,30 @@ def test_a_pickle_is_not_opened(tmp_path, monkeypatch):
         self_critical.CiderD(df="coco-train-idxs")
     with pytest.raises(ValueError, match="expected 4 and 6"):
         self_critical.CiderD(n=3)
+
+
+TABLE = Table(["a", "dog"], np.array([1, 2]), 3, "none")
+
+
+@pytest.mark.parametrize("df", ["corpus", TABLE], ids=["corpus", "table"])
+@pytest.mark.parametrize(
+    ("references", "candidates", "message"),
+    [
+        (["a dog"], "a dog", "list of one candidate, found 'a dog'"),
+        (["a dog"], ["a", "dog"], r"list of one candidate, found \['a', 'dog'\]"),
+        (["a dog"], [], r"list of one candidate, found \[\]"),
+        ("a dog", ["a dog"], "list of references, found 'a dog'"),
+        ([], ["a dog"], r"list of references, found \[\]"),
+    ],
+)
+def test_letters_are_no_texts(df, references, candidates, message):
+    rows = [{"image_id": "x", "caption": candidates}]
+    with pytest.raises(AssertionError, match=f"image 'x': expected a {message}"):
+        self_critical.CiderD(df=df).compute_score({"x": references}, rows)
+
+
+def test_the_mean_is_that_of_the_candidates():
+    score, scores = self_critical.CiderD(df=TABLE).compute_score(GTS, ROWS)
+    assert type(score) is np.float64 and scores.shape == (3,)
+    assert score == np.mean(scores)
+    assert self_critical.CiderD().method() == "CIDEr-D"

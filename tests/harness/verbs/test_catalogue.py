@@ -1,4 +1,4 @@
-"""``harness.list``, ``harness.show``, ``harness.schema``, ``harness.validate`` and
+"""``harness.list``, ``harness.schema``, ``harness.validate`` and
 ``harness.warm``.
 """
 
@@ -20,14 +20,6 @@ def test_components_are_listed_by_kind():
     with pytest.raises(UnknownName, match="unknown kind 'nothing'; kinds are"):
         harness.list("nothing")
     assert [entry["kind"] for entry in harness.list("forms").entries]
-
-
-def test_a_card_has_parameters_and_an_unknown_name_its_neighbour():
-    (card,) = harness.show("metrics/rouge")
-    assert card["parameters"] == {"tokenizer": "'ptb'"}
-    assert harness.show("metrics/rouge").to_arrow().num_rows == 1
-    with pytest.raises(UnknownName, match="did you mean 'rouge'"):
-        harness.show("rogue")
 
 
 def test_the_schema_has_a_row_for_each_key():
