@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from string import Template
@@ -48,7 +49,8 @@ def new_plugin(
     if not _NAME.fullmatch(name):
         raise HarnessError(
             f"new-plugin: '{name}' is not a valid name; expected lower-case letters, "
-            f"digits and hyphens: my-{kind}"
+            f"digits and hyphens: {_valid_name(name) or f'my-{kind}'}",
+            value=name,
         )
 
     package = name.replace("-", "_")
@@ -99,6 +101,16 @@ def new_plugin(
             (folder / path).write_text(_fill(template, values), encoding="utf-8")
     commands = f"\ncd {root} && python -m pytest, then: pip install ."
     return WrittenFiles([root / path for path in files], [commands])
+
+
+def _valid_name(text: str) -> str:
+    """Return the words of a text as a valid name; empty without a letter or digit."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    # The capitals of MyScore are where its words begin.
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", plain)
+    words = re.findall(r"[a-z0-9]+", plain.lower())
+    name = "-".join(words)
+    return f"my-{name}" if name[:1].isdigit() else name
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:
