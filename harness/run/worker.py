@@ -5,12 +5,17 @@ from __future__ import annotations
 import io
 import pickle
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from harness.errors import HarnessError
+from harness.files.component_lines import (
+    ComponentLine,
+    collect_lines,
+    record_again,
+)
 from harness.registry import current, use_files
 from harness.registry.local_code import import_from, is_below, module_file
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
@@ -98,6 +103,35 @@ class LocalCode:
             import_from(Path(folder), module, "the registry of this run")
 
 
+@dataclass(frozen=True)
+class JobResult:
+    """Scores of a job in another process, or its error, with the lines that components
+    recorded there.
+    """
+
+    scores: ShardScores | HarnessError
+    lines: Sequence[ComponentLine]
+
+    def unpack(self) -> ShardScores:
+        """Record the lines in this process and return the scores, or raise the
+        error.
+        """
+        record_again(self.lines)
+        if isinstance(self.scores, HarnessError):
+            raise self.scores
+        return self.scores
+
+
+def job_result(scorer: ShardScorer, job: Job) -> JobResult:
+    """Return the result of a job, for the process of the run."""
+    with collect_lines() as lines:
+        try:
+            return JobResult(scorer.score(job), lines)
+        except HarnessError as error:
+            # As a value: an error that is raised would leave the lines here.
+            return JobResult(error, lines)
+
+
 _worker: ShardScorer | HarnessError | None = None
 
 
@@ -114,9 +148,9 @@ def start_worker(payload: bytes) -> None:
         )
 
 
-def score_job(job: Job) -> ShardScores:
-    """Return the scores of a job by the scorer of this process."""
+def score_job(job: Job) -> JobResult:
+    """Return the result of a job by the scorer of this process."""
     if isinstance(_worker, HarnessError):
         raise _worker
     assert _worker is not None
-    return _worker.score(job)
+    return job_result(_worker, job)

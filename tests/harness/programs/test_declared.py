@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import harness
+from harness.cli.main import main
 from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.registry.manifest_schema import parse_manifest
@@ -111,8 +112,6 @@ def test_a_program_that_contradicts_its_manifest_is_refused(project):
 
 
 def test_a_typed_command_is_the_users_own(project, capsys):
-    from harness.cli.main import main
-
     (project / "c.json").write_text('{"dog 1": "a photo of dog 1"}')
     run = f"command:run='{sys.executable} overlap.py'"
     code = main(
@@ -226,7 +225,19 @@ def _drop(value: object, name: str) -> None:
             _drop(item, name)
 
 
-def test_standard_error_goes_into_the_log_of_the_run(project):
+@pytest.mark.parametrize(
+    ("options", "size"),
+    [
+        ([], 40),
+        (["--shard-size", "10"], 10),
+        pytest.param(
+            ["--shard-size", "10", "--executor", "process", "--workers", "2"],
+            10,
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_standard_error_goes_into_the_log_of_the_run(project, options, size):
     program = project / "overlap.py"
     mark = '        if "id" not in request:'
     text = program.read_text()
@@ -239,11 +250,12 @@ def test_standard_error_goes_into_the_log_of_the_run(project):
         "models": [{"human": {"label": "people"}}],
         "metrics": ["overlap"],
     }
-    harness.evaluate(spec, output="run")
+    (project / "spec.yaml").write_text(json.dumps(spec))
+    assert main(["run", "spec.yaml", "--output", "run", *options]) == 0
     events = map(json.loads, (project / "run" / "log.jsonl").read_text().splitlines())
     lines = [
         (event["component"], event["text"])
         for event in events
         if event["event"] == "component"
     ]
-    assert ("metric 'overlap'", "batch of 40") in lines
+    assert lines.count(("metric 'overlap'", f"batch of {size}")) == 40 // size
