@@ -21,6 +21,7 @@ from harness.errors import HarnessError, InputError
 from harness.files.component_lines import keep_lines
 from harness.files.media import check_media, media_label
 from harness.registry import current
+from harness.registry.component_ends import ending_components
 from harness.registry.hooks import Plugins
 from harness.run import warmup
 from harness.run.example_store import ExampleStore
@@ -156,7 +157,11 @@ def execute(
             run.log("started", digest=provenance.digest)
             if options.watch:
                 options.watch.begin(plan.spec.task, len(examples))
-            with plugins.running(manifest), keep_lines(run.keep_line):
+            with (
+                plugins.running(manifest),
+                keep_lines(run.keep_line),
+                ending_components(),
+            ):
                 return _compute_results(run)
 
 

@@ -18,6 +18,7 @@ from harness.cli.main import main
 from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.registry.manifest_schema import parse_manifest
+from tests.support.processes import running
 
 needs_jq = pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="no Node")
@@ -123,6 +124,30 @@ def test_a_typed_command_is_the_users_own(project, capsys):
     )
     assert code in (0, 1)
     assert "overlap" in capsys.readouterr().out
+
+
+def test_a_program_ends_with_the_run_though_somebody_holds_the_run(project):
+    spec = {
+        "task": "mine",
+        "dataset": {"reader": "jsonl", "path": "refs.jsonl"},
+        "models": [{"human": {"held_out": 1}}],
+        "metrics": ["overlap"],
+        "bootstrap": {"samples": 20},
+    }
+    run = harness.evaluate(spec, output="run")
+    assert running("overlap.py") == []
+    harness.score(["a dog"], [["a dog"]], ["overlap"])
+    assert running("overlap.py") == []
+    assert run.records
+
+    # The program of an instance is the caller's, and serves the next call too.
+    metric = current().create("metrics", "overlap")
+    for text in ("one", "two"):
+        harness.score([text], [[text]], [metric])
+    (process,) = metric.client.children()
+    assert running("overlap.py") == [process.process.pid]
+    metric.client.close()
+    assert running("overlap.py") == []
 
 
 def test_a_spec_starts_no_program_without_permission(project, monkeypatch, tmp_path):

@@ -4,7 +4,6 @@ process left.
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from harness.errors import HarnessError
 from harness.programs.client import ProgramClient
 from harness.programs.program import Limits, Program
 from harness.programs.values import read_numbers, read_vectors
+from tests.support.processes import running
 
 FAULTY = Path(__file__).resolve().parents[2] / "support" / "faulty_program.py"
 TEXTS = ["one", "two and three", "bad", "", "four"]
@@ -44,14 +44,8 @@ def scores(client, texts=TEXTS, bounds=None):
 
 
 def children():
-    """Process ids of the program and of what it started."""
-    lines = subprocess.run(
-        ["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    own = str(os.getpid())
-    return [
-        line for line in lines if "faulty_program.py" in line and line.split()[1] == own
-    ]
+    """Process ids of the program."""
+    return running("faulty_program.py")
 
 
 @pytest.mark.parametrize("fault", ["", "late", "flood", "leaves-child"])
@@ -82,6 +76,7 @@ FAULTS = {
     "unknown-id": "the program answered the id 1000000000, which was not asked",
     "text-id": "the program answered the id '1', which was not asked",
     "nan": 'answers {"value": NaN} for text 1; expected a finite number, or null',
+    "huge": 'answers {"value": 1000',
     "text": 'answers {"value": "0.5"} for text 1; expected a number or null',
     "list": 'answers {"value": [0.5]} for text 1; expected a number or null',
     "no-value": "answers {} for text 1; expected a number or null",
@@ -162,8 +157,9 @@ def test_a_program_that_closes_its_input_is_ended():
     assert not children()
 
 
-def test_a_program_that_dies_once_is_asked_again(tmp_path):
-    client = client_of(f"dies-once:{tmp_path / 'mark'}")
+@pytest.mark.parametrize("fault", ["dies-once", "cut-off"])
+def test_a_program_that_dies_once_is_asked_again(fault, tmp_path):
+    client = client_of(f"{fault}:{tmp_path / 'mark'}")
     assert scores(client).tolist() == [len(text) / 100 for text in TEXTS]
     client.close()
 
