@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import sys
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
 from harness.files.component_lines import (
@@ -19,6 +21,9 @@ from harness.files.component_lines import (
 from harness.registry import current, use_files
 from harness.registry.local_code import import_from, is_below, module_file
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
 
 
 def pack_scorer(scorer: ShardScorer) -> bytes:
@@ -136,16 +141,39 @@ _worker: ShardScorer | HarnessError | None = None
 
 
 def start_worker(payload: bytes) -> None:
-    """Unpack the scorer of this process; an error is raised by its first job, since
-    one that is raised here would end the pool without a reason.
+    """Unpack the scorer of this process; an error is raised by its first job, since one
+    that is raised here would end the pool without a reason.
+
+    The process ends with the one that started it.
     """
     global _worker
+    _end_with_parent()
     try:
         _worker = unpack_scorer(payload)
     except (ImportError, AttributeError, HarnessError) as error:
         _worker = HarnessError(
             f"a worker process cannot load the metrics of the run: {error}"
         )
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent has ended, also by a kill.
+
+    A worker waits for jobs at a pipe that it may write to itself, and so never meets
+    its end; the programs that it has started would stay with it.
+    """
+    # Most runs have one process.
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_wait_for_end, args=(parent,), daemon=True).start()
+
+
+def _wait_for_end(parent: BaseProcess) -> None:
+    parent.join()
+    # Nobody takes the scores: what is in the middle of a job need not go on.
+    os._exit(1)
 
 
 def score_job(job: Job) -> JobResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -93,3 +94,38 @@ def test_a_program_ends_with_a_harness_that_is_killed():
         time.sleep(0.02)
     else:
         assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the system has no such bond")
+@pytest.mark.parametrize("options", [[], ["--executor", "process", "--workers", "2"]])
+def test_a_run_that_is_killed_leaves_no_process(options, project):
+    shutil.copy(FAULTY, project / "stopping.py")
+    (project / "registry.yaml").write_text(
+        "provider: mine\n"
+        f"metrics: {{stopping: {{command: [{sys.executable}, stopping.py, stops],"
+        " higher_is_better: null, needs: [candidate]}}\n"
+    )
+    (project / "spec.yaml").write_text(
+        "{task: t, dataset: {reader: jsonl, path: refs.jsonl}, metrics: [stopping],"
+        " models: [{human: {held_out: 1}}]}"
+    )
+    command = ["run", "spec.yaml", "--output", "run", "--shard-size", "10", *options]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "harness", *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    program = str(project / "stopping.py")
+    expected = 3 if options else 1
+    wait_until(lambda: len(running(program, descendants=True)) >= expected)
+    process.kill()
+    process.wait()
+    wait_until(lambda: not running(program, descendants=True))
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
