@@ -150,6 +150,10 @@ class Child:
             self._answers.clear()
         return [line for line in lines if line.strip()]
 
+    def end_input(self) -> None:
+        """Send the last message and close the input, without waiting for the end."""
+        self._remains.end_input()
+
     def kill(self) -> None:
         """End the process and its group at once."""
         if self.close.detach() is not None:
@@ -222,12 +226,8 @@ class _Remains:
         if os.getpid() != self._owner:
             return
         process = self._process
-        if process.stdin is not None:
-            with contextlib.suppress(OSError, ValueError):
-                if grace:
-                    os.write(process.stdin.fileno(), END)
-                process.stdin.close()
         if grace:
+            self.end_input()
             self._wait(grace)
         for number, seconds in (
             (signal.SIGTERM, 0.5 if grace else 0),
@@ -247,6 +247,18 @@ class _Remains:
                     stream.close()
         with contextlib.suppress(OSError):
             self._folder.cleanup()
+
+    def end_input(self) -> None:
+        """Send the last message and close the input; nothing happens where it is
+        closed.
+        """
+        stream = self._process.stdin
+        if stream is not None:
+            # A program that has closed its input, or does not read it.
+            with contextlib.suppress(OSError, ValueError):
+                os.write(stream.fileno(), END)
+            with contextlib.suppress(OSError):
+                stream.close()
 
     def _wait(self, seconds: float) -> None:
         """Wait until the program ends, for some seconds; discard what it still answers,

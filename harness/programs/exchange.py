@@ -130,8 +130,11 @@ class Exchange:
 
     def close(self) -> None:
         """End the processes."""
+        # All have the time in which one may end by itself.
         for worker in self._workers:
             self._forget(worker)
+            worker.child.end_input()
+        for worker in self._workers:
             worker.child.close()
 
     def kill(self) -> None:

@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 import harness
 from harness.errors import HarnessError, MissingExtra
 from harness.programs.environment import Environment, created_environments
+from harness.registry import current
 from harness.registry.permissions import allow_environments
 from tests.support.uv_stand_in import FILES
 
@@ -154,4 +156,35 @@ def test_an_environment_of_the_user_is_used_as_it_is(declare, tmp_path):
 def test_uv_creates_an_environment_without_packages(declare):
     declare(f"{{python: {json.dumps(sys.executable)}}}")
     harness.env("create", "overlap")
+    assert score() == 1.0
+
+
+def python_3_8() -> str:
+    """Return the path of Python 3.8 that uv finds, or that pyenv has; else empty."""
+    if not shutil.which("uv"):
+        return ""
+    found = subprocess.run(
+        ["uv", "python", "find", "--offline", "3.8"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if found.returncode == 0:
+        return found.stdout.strip()
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    return next((str(path) for path in root.glob("versions/3.8.*/bin/python")), "")
+
+
+@pytest.mark.slow
+def test_a_program_runs_in_an_old_python(project, declare):
+    python = python_3_8()
+    if not python:
+        pytest.skip("there is no Python 3.8")
+    program = project / "overlap.py"
+    version = '"1.0+%d.%d" % sys.version_info[:2]'
+    program.write_text(program.read_text().replace('"1.0"', version))
+    declare(f"{{python: {json.dumps(python)}}}")
+    harness.env("create", "overlap")
+    metric = current().create("metrics", "overlap")
+    assert metric.client.greeting.version == "1.0+3.8"
     assert score() == 1.0

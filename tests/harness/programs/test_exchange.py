@@ -122,8 +122,9 @@ def test_vectors_of_another_length_name_the_text():
 
 
 @pytest.mark.slow
-def test_a_program_that_ignores_the_end_is_killed():
-    client = client_of("ignores-end")
+@pytest.mark.parametrize("replicas", [1, 3])
+def test_a_program_that_ignores_the_end_is_killed(replicas):
+    client = client_of("ignores-end", replicas=replicas)
     scores(client)
     client.close()
     assert not running("faulty_program.py")
