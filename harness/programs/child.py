@@ -94,11 +94,6 @@ class Child:
         """True while text waits to be written."""
         return self.accepts_input and self._sent < len(self._unsent)
 
-    @property
-    def unsent_bytes(self) -> int:
-        """Number of bytes that wait to be written."""
-        return len(self._unsent) - self._sent
-
     def send(self, data: bytes) -> None:
         """Add text to what is to be written."""
         del self._unsent[: self._sent]
