@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from harness.contracts import Parameters, Reading
 from harness.errors import HarnessError
 from harness.files.generated.cleaning import check_clean
 from harness.registry import current
+from harness.registry.component_ends import ending_components
 from harness.registry.permissions import typed_by_user
 from harness.run.event_metrics import NEED, options_by_need
 from harness.run.file_options import FileOptions
@@ -411,7 +413,10 @@ def score(
     )
 
     log_notes(notes_of_sets(sets, [plan.metric for plan in plans_of_metrics]))
-    scores = score_captions(plans_of_metrics, sets, significance, seed, bootstrap)
+    # An instance is the caller's, whose program serves the next call too.
+    is_named = all(isinstance(name, (str, Mapping)) for name in names)
+    with ending_components() if is_named else nullcontext():
+        scores = score_captions(plans_of_metrics, sets, significance, seed, bootstrap)
     scores.readings = readings_of_manifest(readings)
     return scores
 

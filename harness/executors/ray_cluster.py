@@ -28,13 +28,24 @@ from harness.contracts import (
     TaskView,
 )
 from harness.errors import HarnessError, InputError
+from harness.files.component_lines import (
+    ComponentLine,
+    collect_lines,
+    record_again,
+)
 from harness.registry import current
 from harness.registry.permissions import typed_by_user
 from harness.run.executor import QUEUED, ExecutorOptions, job_steps
 from harness.run.generate import results_of
 from harness.run.metric_plan import ModelPlan
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
-from harness.run.worker import LocalCode, pack_scorer, unpack_scorer
+from harness.run.worker import (
+    JobResult,
+    LocalCode,
+    job_result,
+    pack_scorer,
+    unpack_scorer,
+)
 
 RayObject = Any
 """A module, an actor or a reference of ray, which has no types here."""
@@ -202,9 +213,15 @@ class RayCluster:
             )
             waiting.append(call)
             if len(waiting) >= QUEUED * len(actors):
-                yield from self.result(waiting.popleft())
+                yield from self._generated(waiting.popleft())
         while waiting:
-            yield from self.result(waiting.popleft())
+            yield from self._generated(waiting.popleft())
+
+    def _generated(self, reference: RayObject) -> Sequence[Generation | Failure]:
+        """Return the results of a call, and record the lines of its component."""
+        results, lines = self.result(reference)
+        record_again(lines)
+        return results
 
     def executor(self, scorer: ShardScorer) -> RayExecutor:
         """Return an executor of shards on the cluster; the models have ended."""
@@ -295,7 +312,8 @@ class RayExecutor:
 
             for reference in self._cluster.wait_for_results(list(pending)):
                 steps = pending.pop(reference)
-                scores = cast(ShardScores, self._cluster.result(reference))
+                result = cast(JobResult, self._cluster.result(reference))
+                scores = result.unpack()
                 advance(steps)
                 yield scores
 
@@ -308,13 +326,13 @@ class RayExecutor:
 _scorers: dict[int, ShardScorer] = {}
 
 
-def _score(payload: bytes, job: Job) -> ShardScores:
-    """Return the scores of a job; corpus state is read once per worker process."""
+def _score(payload: bytes, job: Job) -> JobResult:
+    """Return the result of a job; corpus state is read once per worker process."""
     key = hash(payload)
     if key not in _scorers:
         _scorers.clear()
         _scorers[key] = unpack_scorer(payload)
-    return _scorers[key].score(job)
+    return job_result(_scorers[key], job)
 
 
 def _installed_version() -> str:
@@ -332,11 +350,13 @@ class _Generator:
 
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> list[Generation | Failure]:
-        """Return one result per example."""
-        if isinstance(self._adapter, Prepares):
-            self._adapter.prepare(TaskView(examples, decoding, partial=True))
-        return list(results_of(self._adapter, self._label, examples, decoding, seeds))
+    ) -> tuple[list[Generation | Failure], list[ComponentLine]]:
+        """Return one result per example, and the lines of the adapter."""
+        with collect_lines() as lines:
+            if isinstance(self._adapter, Prepares):
+                self._adapter.prepare(TaskView(examples, decoding, partial=True))
+            results = results_of(self._adapter, self._label, examples, decoding, seeds)
+            return list(results), lines
 
 
 def _store_bytes() -> int:

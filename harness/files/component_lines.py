@@ -2,21 +2,31 @@
 error of a program.
 
 A component records a line without knowing the directory; the run that computes keeps it
-(:func:`keep_lines`). Lines recorded outside of a run, and in worker processes, which
-have no directory, are kept nowhere.
+(:func:`keep_lines`). A worker process, which has no directory, sends its lines with the
+scores of a shard (:func:`collect_lines`), and the run records them again. Lines
+recorded outside of a run are kept nowhere.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from typing import NamedTuple
 
 MAX_LINES = 1000
 """Lines that a run keeps."""
 MAX_LENGTH = 500
 """Characters of a kept line."""
 _log = logging.getLogger("harness.component_lines")
+
+
+class ComponentLine(NamedTuple):
+    """A line of a component."""
+
+    label: str
+    """Kind and name: ``metric 'mine'``."""
+    text: str
 
 
 def record_line(label: str, text: str) -> None:
@@ -41,6 +51,22 @@ def keep_lines(write: Callable[[str, str], None]) -> Generator[None]:
     finally:
         _log.removeHandler(handler)
         _log.propagate = not _log.handlers
+
+
+@contextmanager
+def collect_lines() -> Generator[list[ComponentLine]]:
+    """Context whose value gets the recorded lines, for another process that records
+    them again (:func:`record_again`).
+    """
+    lines: list[ComponentLine] = []
+    with keep_lines(lambda label, text: lines.append(ComponentLine(label, text))):
+        yield lines
+
+
+def record_again(lines: Iterable[ComponentLine]) -> None:
+    """Record the lines that another process has collected."""
+    for line in lines:
+        record_line(line.label, line.text)
 
 
 class _Keeper(logging.Handler):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import logging
 import os
 import signal
 import subprocess
@@ -13,13 +12,12 @@ import tempfile
 import threading
 import time
 import weakref
-from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.errors import HarnessError
-from harness.files.component_lines import record_line
-from harness.programs.protocol import END, ProgramFault
+from harness.programs.error_lines import ErrorLines
+from harness.programs.protocol import END, ProgramFault, is_whole
 
 GRACE = 3.0
 """Seconds after the end of its input in which a program may end by itself."""
@@ -27,8 +25,9 @@ MAX_LINE = 1 << 26
 """Bytes of the longest answer."""
 _PIPE_BYTES = 1 << 20
 _READ_BYTES = 1 << 18
+_READS = 16
+"""Reads of answers in a turn."""
 _LAUNCHER = Path(__file__).parent / "launcher.py"
-_log = logging.getLogger("harness.programs")
 
 
 class Child:
@@ -56,10 +55,8 @@ class Child:
         self.label = label
         self._memory = memory
         self._answers = bytearray()
-        self._errors = bytearray()
         self._unsent = bytearray()
         self._sent = 0
-        self._last_words: deque[str] = deque(maxlen=20)
         self.accepts_input = True
         self.ended = False
         folder = tempfile.TemporaryDirectory(prefix="harness-program-")
@@ -88,18 +85,14 @@ class Child:
             # Large pipes save turns; not every system has them.
             with contextlib.suppress(OSError, AttributeError):
                 fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-        self._folder = folder
-        self.close = weakref.finalize(self, _end, process, folder, GRACE, os.getpid())
+        self.error_lines = ErrorLines(label, self.errors)
+        self._remains = _Remains(process, folder, self.error_lines, os.getpid())
+        self.close = weakref.finalize(self, self._remains.end, GRACE)
 
     @property
     def has_unsent(self) -> bool:
         """True while text waits to be written."""
         return self.accepts_input and self._sent < len(self._unsent)
-
-    @property
-    def unsent_bytes(self) -> int:
-        """Number of bytes that wait to be written."""
-        return len(self._unsent) - self._sent
 
     def send(self, data: bytes) -> None:
         """Add text to what is to be written."""
@@ -122,54 +115,44 @@ class Child:
         """Return the lines of answers that are there; sets :attr:`ended` at the end of
         the output.
         """
-        while True:
+        has_lines = False
+        # A program that writes faster than this process reads must not keep it here.
+        for _ in range(_READS):
             try:
                 data = os.read(self.output, _READ_BYTES)
             except BlockingIOError:
                 break
-            if not data:
-                self.ended = True
-                break
+            self.ended = not data
             self._answers += data
+            has_lines = has_lines or b"\n" in data
             if len(data) < _READ_BYTES:
                 break
-        *lines, left = bytes(self._answers).split(b"\n")
-        self._answers = bytearray(left)
-        if len(left) > MAX_LINE:
+
+        lines: list[bytes] = []
+        if has_lines:
+            # A long line arrives in many pieces: it is not looked through each time.
+            *lines, left = bytes(self._answers).split(b"\n")
+            self._answers = bytearray(left)
+        if len(self._answers) > MAX_LINE:
             raise ProgramFault(
-                f"{self.label}: the program's line of {len(left):,} bytes has no end; "
-                f"an answer has at most {MAX_LINE:,}"
+                f"{self.label}: the program's line of {len(self._answers):,} bytes has "
+                f"no end; an answer has at most {MAX_LINE:,}"
             )
-        # What is left at the end was cut off, unless it lacks the line feed alone.
-        if self.ended and left:
-            lines.append(left)
+        if self.ended and self._answers:
+            # An answer that the end of the program has cut off is asked again.
+            if is_whole(self._answers):
+                lines.append(bytes(self._answers))
             self._answers.clear()
         return [line for line in lines if line.strip()]
 
-    def read_errors(self) -> bool | None:
-        """Log the lines of standard error that are there; return False at its end, and
-        None where there is nothing yet.
-        """
-        try:
-            data = os.read(self.errors, _READ_BYTES)
-        except BlockingIOError:
-            return None
-        self._errors += data
-        *lines, left = bytes(self._errors).split(b"\n")
-        # A line without end, such as a bar of progress, must not fill the memory.
-        self._errors = bytearray(left[-10_000:])
-        for line in lines if data else [*lines, left]:
-            text = line.decode("utf-8", "replace").rpartition("\r")[2].strip()
-            if text:
-                self._last_words.append(text)
-                _log.info("%s: %s", self.label, text)
-                record_line(self.label, text)
-        return bool(data)
+    def end_input(self) -> None:
+        """Send the last message and close the input, without waiting for the end."""
+        self._remains.end_input()
 
     def kill(self) -> None:
         """End the process and its group at once."""
         if self.close.detach() is not None:
-            _end(self.process, self._folder, 0.0, os.getpid())
+            self._remains.end(0.0)
 
     def describe_end(self) -> str:
         """Return how the process ended and what it said last, after waiting a moment
@@ -178,8 +161,7 @@ class Child:
         deadline = time.monotonic() + 1.0
         while self.process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
-        while self.read_errors():
-            pass
+        self.error_lines.read_rest()
         code = self.process.poll()
         how = f"exit code {code}"
         if code is None:
@@ -187,8 +169,7 @@ class Child:
         elif code < 0:
             with contextlib.suppress(ValueError):
                 how = f"ended by {signal.Signals(-code).name}"
-        lines = [line for line in self._last_words if "Error" in line]
-        said = (lines or [*self._last_words] or ["nothing on standard error"])[-1]
+        said = self.error_lines.last_words()
         # A program that cannot have memory says so in many ways, or not at all.
         limit = f"; it may use {self._memory / 1e9:g} GB (limits: memory_gb)"
         return f"{how}: {said[-300:]}{limit if self._memory and code else ''}"
@@ -204,49 +185,88 @@ def launcher_command(memory: int = 0) -> list[str]:
     return [sys.executable, "-I", "-S", str(_LAUNCHER), str(parent), str(memory)]
 
 
-def _end(
-    process: subprocess.Popen[bytes],
-    folder: tempfile.TemporaryDirectory[str],
-    grace: float,
-    owner: int,
-) -> None:
-    """End a program: its last message and the end of its input, after a grace the
-    signals TERM and KILL to its group.
+class _Remains:
+    """What is left of a program that nobody holds any more: its process and folder.
 
-    Nothing is done in a process that was forked from its ``owner``.
+    Parameters
+    ----------
+    process : subprocess.Popen
+        The process.
+    folder : TemporaryDirectory
+        Its working folder.
+    error_lines : ErrorLines
+        Its standard error.
+    owner : int
+        Process that started it.
     """
-    if os.getpid() != owner:
-        return
-    streams = [process.stdin, process.stdout, process.stderr]
-    if process.stdin is not None:
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        folder: tempfile.TemporaryDirectory[str],
+        error_lines: ErrorLines,
+        owner: int,
+    ) -> None:
+        self._process = process
+        self._folder = folder
+        self._error_lines = error_lines
+        self._owner = owner
+
+    def end(self, grace: float) -> None:
+        """End the program: its last message and the end of its input, after a grace the
+        signals TERM and KILL to its group.
+
+        Nothing is done in a process that was forked from its owner.
+        """
+        if os.getpid() != self._owner:
+            return
+        process = self._process
+        if grace:
+            self.end_input()
+            self._wait(grace)
+        for number, seconds in (
+            (signal.SIGTERM, 0.5 if grace else 0),
+            (signal.SIGKILL, 5),
+        ):
+            # Also where the program itself has ended: it may have left processes.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(seconds)
+
         with contextlib.suppress(OSError, ValueError):
-            if grace:
-                os.write(process.stdin.fileno(), END)
-            process.stdin.close()
-    if grace:
-        _drain(process, grace)
-    for number, seconds in ((signal.SIGTERM, 0.5 if grace else 0), (signal.SIGKILL, 5)):
-        # Also where the program itself has ended: it may have left processes.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(seconds)
-    for stream in streams:
-        if stream is not None:
-            with contextlib.suppress(OSError, ValueError):
-                stream.close()
-    with contextlib.suppress(OSError):
-        folder.cleanup()
-
-
-def _drain(process: subprocess.Popen[bytes], seconds: float) -> None:
-    """Discard what a program still writes until it ends, for some seconds."""
-    deadline = time.monotonic() + seconds
-    pause = 0.0005
-    while process.poll() is None and time.monotonic() < deadline:
-        for stream in (process.stdout, process.stderr):
+            self._error_lines.read_rest()
+        for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError, ValueError):
-                    os.read(stream.fileno(), _READ_BYTES)
-        time.sleep(pause)
-        pause = min(2 * pause, 0.02)
+                    stream.close()
+        with contextlib.suppress(OSError):
+            self._folder.cleanup()
+
+    def end_input(self) -> None:
+        """Send the last message and close the input; nothing happens where it is
+        closed.
+        """
+        stream = self._process.stdin
+        if stream is not None:
+            # A program that has closed its input, or does not read it.
+            with contextlib.suppress(OSError, ValueError):
+                os.write(stream.fileno(), END)
+            with contextlib.suppress(OSError):
+                stream.close()
+
+    def _wait(self, seconds: float) -> None:
+        """Wait until the program ends, for some seconds; discard what it still answers,
+        and log what it writes to standard error.
+        """
+        process = self._process
+        deadline = time.monotonic() + seconds
+        pause = 0.0005
+        while process.poll() is None and time.monotonic() < deadline:
+            if process.stdout is not None:
+                with contextlib.suppress(OSError, ValueError):
+                    os.read(process.stdout.fileno(), _READ_BYTES)
+            with contextlib.suppress(OSError, ValueError):
+                self._error_lines.read()
+            time.sleep(pause)
+            pause = min(2 * pause, 0.02)

@@ -26,6 +26,7 @@ from harness.programs.child import Child
 from harness.programs.exchange import Chunk, Exchange
 from harness.programs.program import Program
 from harness.programs.protocol import VERSION, Greeting, encode_fields, greet
+from harness.registry.component_ends import end_with_run
 
 NameOf = Callable[[int], str]
 """Returns the name of an item by its position, for messages."""
@@ -70,6 +71,7 @@ class ProgramClient:
         """Greeting of the program, which is started for it."""
         if self._greeting is None:
             self._greeting = self._running().greeting
+        end_with_run(self)
         return cast(Greeting, self._greeting)
 
     def signature(self, name: str) -> str:
@@ -132,8 +134,10 @@ class ProgramClient:
             found[chunk.first] = values
             # The texts of a long run need not stay.
             chunk.bodies = ()
-            if self.stored:
-                self._answers().add(keys.pop(chunk.first), _pack(values))
+            key = keys.pop(chunk.first, "")
+            # An error may be gone at the next run, which else would not note it either.
+            if self.stored and not any("error" in answer for answer in answers):
+                self._answers().add(key, _pack(values))
 
         self.ask(missing(), name_of, completed)
         parts = [found[first] for first in sorted(found)]
@@ -178,12 +182,14 @@ class ProgramClient:
 
     def _running(self) -> Exchange:
         """Return the exchange with the program, started in this process."""
+        end_with_run(self)
         if self._exchange is None or self._owner != os.getpid():
             hello = greet(self.kind, self.parameters)
             self._exchange = Exchange(self.program, self.kind, hello)
             self._owner = os.getpid()
             greeting = cast(Greeting, self._exchange.greeting)
             if self._greeting not in (None, greeting):
+                self.close()
                 raise HarnessError(
                     f"{self.program.label}: the program greets differently than "
                     f"before: {self._greeting} and {greeting}"

@@ -86,7 +86,6 @@ class _Worker:
         self.deadline = 0.0
         self.answered = False
         """True once the first batch is complete."""
-        self.reads_errors = True
         self.writes = False
 
 
@@ -112,6 +111,8 @@ class Exchange:
         self._arguments = program.arguments()
         self._variables = program.variables()
         self._selector = selectors.DefaultSelector()
+        # Not as data of the selector, which refers to itself and would hold them.
+        self._worker_of: dict[int, _Worker] = {}
         self._next_id = 0
         self._batch_number = 0
         # A process ended: batches go out one at a time until those it had are done.
@@ -129,8 +130,11 @@ class Exchange:
 
     def close(self) -> None:
         """End the processes."""
+        # All have the time in which one may end by itself.
         for worker in self._workers:
             self._forget(worker)
+            worker.child.end_input()
+        for worker in self._workers:
             worker.child.close()
 
     def kill(self) -> None:
@@ -177,8 +181,8 @@ class Exchange:
         child = Child(self.label, self._arguments, self._variables, memory)
         worker = _Worker(child)
         worker.deadline = time.monotonic() + self.program.limits.start_seconds
-        self._selector.register(child.output, selectors.EVENT_READ, worker)
-        self._selector.register(child.errors, selectors.EVENT_READ, worker)
+        for descriptor in (child.output, child.errors):
+            self._watch(descriptor, selectors.EVENT_READ, worker)
         child.send(self._hello)
         return worker
 
@@ -274,12 +278,11 @@ class Exchange:
             self._watch_input(worker)
         ready: list[_Worker] = []
         for key, _ in self._selector.select(0.2):
-            worker: _Worker = key.data
+            worker = self._worker_of[key.fd]
             child = worker.child
             if key.fd == child.errors:
-                if child.read_errors() is False:
-                    self._selector.unregister(child.errors)
-                    worker.reads_errors = False
+                if child.error_lines.read() is False:
+                    self._unwatch(child.errors)
             elif key.fd == child.output:
                 ready.append(worker)
             else:
@@ -292,6 +295,14 @@ class Exchange:
         if not worker.child.accepts_input:
             self._set_deadline(worker)
 
+    def _watch(self, descriptor: int, event: int, worker: _Worker) -> None:
+        self._selector.register(descriptor, event)
+        self._worker_of[descriptor] = worker
+
+    def _unwatch(self, descriptor: int) -> None:
+        self._selector.unregister(descriptor)
+        del self._worker_of[descriptor]
+
     def _watch_input(self, worker: _Worker) -> None:
         """Watch the input of a process while there is something to write."""
         wanted = worker.child.has_unsent
@@ -299,9 +310,9 @@ class Exchange:
             self._write(worker)
             wanted = worker.child.has_unsent
         if wanted and not worker.writes:
-            self._selector.register(worker.child.input, selectors.EVENT_WRITE, worker)
+            self._watch(worker.child.input, selectors.EVENT_WRITE, worker)
         elif worker.writes and not wanted:
-            self._selector.unregister(worker.child.input)
+            self._unwatch(worker.child.input)
         worker.writes = wanted
 
     def _read(self, worker: _Worker, name_of: Callable[[int], str]) -> list[Chunk]:
@@ -383,13 +394,11 @@ class Exchange:
 
     def _forget(self, worker: _Worker) -> None:
         """Watch a process no more."""
-        for descriptor in (
-            worker.child.output,
-            worker.child.errors,
-            worker.child.input,
-        ):
-            if descriptor in self._selector.get_map():
-                self._selector.unregister(descriptor)
+        child = worker.child
+        for descriptor in (child.output, child.errors, child.input):
+            # Another process may have the number of one that is closed.
+            if self._worker_of.get(descriptor) is worker:
+                self._unwatch(descriptor)
         worker.in_flight.clear()
         worker.pending.clear()
         worker.writes = False

@@ -89,7 +89,7 @@ def parse_greeting(line: bytes, label: str, kind: str) -> Greeting:
     """
     message = _parse_line(line, label, "before its greeting")
     if "error" in message:
-        raise ProgramFault(f"{label}: the program refuses: {message['error']}")
+        raise ProgramFault(f"{label}: the program refuses: {message['error']!s:.300}")
     if message.get("protocol") != VERSION:
         raise ProgramFault(
             f"{label}: the program's first line has protocol "
@@ -180,6 +180,15 @@ def _parse_group(lines: Sequence[bytes], label: str) -> Sequence[Values]:
     if len(answers) != len(lines) or set(map(type, answers)) != {dict}:
         return [_parse_line(line, label, "among its answers") for line in lines]
     return answers
+
+
+def is_whole(text: bytes | bytearray) -> bool:
+    """Return True where a last line without a line feed is JSON to its end."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def pack_vector(answer: dict[str, Any]) -> None:

@@ -6,13 +6,14 @@ import base64
 import binascii
 import json
 import logging
+import math
 from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
 
 from harness.contracts import Values
-from harness.errors import counted
+from harness.errors import counted, one_line
 from harness.programs.client import NameOf
 from harness.programs.protocol import ProgramFault, pack_vector, unpack_vector
 
@@ -54,19 +55,17 @@ def read_numbers(
     for row, answer in enumerate(answers):
         value = answer.get("value")
         if type(value) is float or type(value) is int:
+            if not _is_finite(value):
+                raise _wrong(label, answer, name_of(row), "a finite number, or null")
             numbers[row] = value
         elif "error" in answer:
             failed.append(row)
         elif value is not None or "value" not in answer:
             raise _wrong(label, answer, name_of(row), "a number or null")
-        else:
-            continue
-        if not np.isfinite(numbers[row]) and row not in failed[-1:]:
-            raise _wrong(label, answer, name_of(row), "a finite number, or null")
 
     if failed:
         first = answers[failed[0]]["error"]
-        text = f"{name_of(failed[0])}: {first!s:.200}"
+        text = one_line(f"{name_of(failed[0])}: {first!s:.200}")
         if not may_fail:
             raise ProgramFault(f"{label}: the program has an error for {text}")
         _log.warning(
@@ -85,6 +84,14 @@ def read_numbers(
             expected = f"a number from {low:g} to {high:g}, the declared bounds"
             raise _wrong(label, answers[row], name_of(row), expected)
     return numbers
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        # A whole number of JSON that no float holds.
+        return False
 
 
 def read_vectors(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from harness.contracts import Decoding, Example, Failure, Generation
 from harness.errors import HarnessError
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
-from harness.run.worker import pack_scorer, score_job, start_worker
+from harness.run.worker import JobResult, pack_scorer, score_job, start_worker
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -125,7 +125,7 @@ class ProcessExecutor:
         source = iter(jobs)
         losses = 0
         waiting: list[Job] = []
-        pending: dict[Future[ShardScores], Job] = {}
+        pending: dict[Future[JobResult], Job] = {}
         while True:
             # The job that is being submitted or read is in no other list: it is lost
             # with the pool.
@@ -142,7 +142,7 @@ class ProcessExecutor:
 
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
                     job = pending.pop(future)
-                    scores = future.result()
+                    scores = future.result().unpack()
                     losses = 0
                     advance(job_steps(job))
                     yield scores

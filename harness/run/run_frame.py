@@ -1,5 +1,6 @@
 """The frame of a run of every kind of task: its directory is taken, its hooks are
-called and lines of its components are kept, while what it lacks is computed.
+called, lines of its components are kept and what they started ends with it, while what
+it lacks is computed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.files.component_lines import keep_lines
+from harness.registry.component_ends import ending_components
 from harness.registry.hooks import Plugins
 from harness.run.execution import Execution
 from harness.run.finished import Run
@@ -63,5 +65,9 @@ def compute_run(
         provenance = Provenance(manifest)
         run = begin(provenance, rundir)
         run.log("started", digest=provenance.digest)
-        with plugins.running(manifest), keep_lines(run.keep_line):
+        with (
+            plugins.running(manifest),
+            keep_lines(run.keep_line),
+            ending_components(),
+        ):
             return compute(run)

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
+from harness.files.component_lines import (
+    ComponentLine,
+    collect_lines,
+    record_again,
+)
 from harness.registry import current, use_files
 from harness.registry.local_code import import_from, is_below, module_file
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
 
 
 def pack_scorer(scorer: ShardScorer) -> bytes:
@@ -98,14 +108,46 @@ class LocalCode:
             import_from(Path(folder), module, "the registry of this run")
 
 
+@dataclass(frozen=True)
+class JobResult:
+    """Scores of a job in another process, or its error, with the lines that components
+    recorded there.
+    """
+
+    scores: ShardScores | HarnessError
+    lines: Sequence[ComponentLine]
+
+    def unpack(self) -> ShardScores:
+        """Record the lines in this process and return the scores, or raise the
+        error.
+        """
+        record_again(self.lines)
+        if isinstance(self.scores, HarnessError):
+            raise self.scores
+        return self.scores
+
+
+def job_result(scorer: ShardScorer, job: Job) -> JobResult:
+    """Return the result of a job, for the process of the run."""
+    with collect_lines() as lines:
+        try:
+            return JobResult(scorer.score(job), lines)
+        except HarnessError as error:
+            # As a value: an error that is raised would leave the lines here.
+            return JobResult(error, lines)
+
+
 _worker: ShardScorer | HarnessError | None = None
 
 
 def start_worker(payload: bytes) -> None:
-    """Unpack the scorer of this process; an error is raised by its first job, since
-    one that is raised here would end the pool without a reason.
+    """Unpack the scorer of this process; an error is raised by its first job, since one
+    that is raised here would end the pool without a reason.
+
+    The process ends with the one that started it.
     """
     global _worker
+    _end_with_parent()
     try:
         _worker = unpack_scorer(payload)
     except (ImportError, AttributeError, HarnessError) as error:
@@ -114,9 +156,29 @@ def start_worker(payload: bytes) -> None:
         )
 
 
-def score_job(job: Job) -> ShardScores:
-    """Return the scores of a job by the scorer of this process."""
+def _end_with_parent() -> None:
+    """End this process when its parent has ended, also by a kill.
+
+    A worker waits for jobs at a pipe that it may write to itself, and so never meets
+    its end; the programs that it has started would stay with it.
+    """
+    # Most runs have one process.
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_wait_for_end, args=(parent,), daemon=True).start()
+
+
+def _wait_for_end(parent: BaseProcess) -> None:
+    parent.join()
+    # Nobody takes the scores: what is in the middle of a job need not go on.
+    os._exit(1)
+
+
+def score_job(job: Job) -> JobResult:
+    """Return the result of a job by the scorer of this process."""
     if isinstance(_worker, HarnessError):
         raise _worker
     assert _worker is not None
-    return _worker.score(job)
+    return job_result(_worker, job)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from string import Template
@@ -90,7 +91,8 @@ def _check_plugin(name: str, kind: str, package: str, root: Path) -> None:
     if not _NAME.fullmatch(name):
         raise HarnessError(
             f"new-plugin: '{name}' is not a valid name; expected lower-case letters, "
-            f"digits and hyphens: my-{kind}"
+            f"digits and hyphens: {_valid_name(name) or f'my-{kind}'}",
+            value=name,
         )
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise HarnessError(
@@ -102,6 +104,16 @@ def _check_plugin(name: str, kind: str, package: str, root: Path) -> None:
             f"new-plugin: a module '{package}' is installed already; "
             "choose another name"
         )
+
+
+def _valid_name(text: str) -> str:
+    """Return the words of a text as a valid name; empty without a letter or digit."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    # The capitals of MyScore are where its words begin.
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", plain)
+    words = re.findall(r"[a-z0-9]+", plain.lower())
+    name = "-".join(words)
+    return f"my-{name}" if name[:1].isdigit() else name
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:

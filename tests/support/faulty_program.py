@@ -34,6 +34,8 @@ answer(greeting)
 if fault == "closes-input":
     os.close(0)
     time.sleep(60)
+if fault == "latin-1":
+    os.write(2, "se\xf1al\n".encode("latin-1"))
 if fault == "leaves-child":
     subprocess.Popen(["sleep", "300"])
 late = []
@@ -44,6 +46,7 @@ for line in sys.stdin:
         if fault == "ignores-end":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             time.sleep(60)
+        print("bye", file=sys.stderr, flush=True)
         break
     if "id" not in message:
         size = message["size"]
@@ -87,6 +90,14 @@ for line in sys.stdin:
         if not os.path.exists(mark):
             open(mark, "w").close()
             os._exit(3)
+    if fault.startswith("cut-off:") and asked == 2:
+        mark = fault.partition(":")[2]
+        if not os.path.exists(mark):
+            open(mark, "w").close()
+            os.write(answers.fileno(), json.dumps(reply)[:9].encode())
+            os._exit(3)
+    if fault == "huge" and asked == 2:
+        reply["value"] = 10**400
     if fault == "too-few" and asked == size:
         sys.exit(0)
     if fault == "stops" and asked == 2:

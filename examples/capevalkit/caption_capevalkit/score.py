@@ -1,8 +1,9 @@
 """A metric of capevalkit as a program: ``score.py METRIC KEY [ARGUMENT ...]``.
 
-Each batch of requests becomes two files of JSON Lines for ``capevalkit score``; ``KEY``
-is the name of the score in its output. capevalkit has an environment of its own for
-each metric, and clones its repository on first use.
+``METRIC`` is the name of a metric, or the path of a ``metric.toml``. Each batch of
+requests becomes two files of JSON Lines for ``capevalkit score``; ``KEY`` is the name
+of the score in its output, or ``-`` for the only one. capevalkit has an environment of
+its own for each metric, and clones its repository on first use.
 """
 
 import importlib.metadata
@@ -13,10 +14,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from metric_toml import MetricFile, MetricFileError
+
 # Answers keep descriptor 1 for themselves: capevalkit prints to standard error.
 ANSWERS = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
 os.dup2(2, 1)
-COMMAND = "capevalkit"
 
 
 def answer(message):
@@ -29,8 +31,8 @@ def write_lines(path, rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def score(metric, key, arguments, requests):
-    """Return id -> score of some requests, by one call of capevalkit."""
+def score(command, key, arguments, requests):
+    """Return id -> score of some requests, by one call of a command."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         predictions, references = [], []
@@ -44,31 +46,41 @@ def score(metric, key, arguments, requests):
                 texts = request["references"]
                 references.append({"id": row["id"], "references": texts})
         write_lines(folder / "predictions.jsonl", predictions)
-        command = [COMMAND, "score", "--metric", metric]
-        command += ["--predictions", str(folder / "predictions.jsonl")]
-        command += ["--output", str(folder / "scores.json")]
+        words = [*command, "--predictions", str(folder / "predictions.jsonl")]
+        words += ["--output", str(folder / "scores.json")]
         if references:
             write_lines(folder / "references.jsonl", references)
-            command += ["--references", str(folder / "references.jsonl")]
-        subprocess.run(
-            [*command, *(["--", *arguments] if arguments else [])], check=True
+            words += ["--references", str(folder / "references.jsonl")]
+        # Else it would read the requests that follow.
+        done = subprocess.run(
+            [*words, *(["--", *arguments] if arguments else [])],
+            stdin=subprocess.DEVNULL,
         )
+        if done.returncode:
+            code = done.returncode
+            raise SystemExit(f"Error: {' '.join(command)} ended with code {code}")
         output = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
-    return scores_of(output, metric, key)
+    return scores_of(output, command[-1], key)
 
 
 def scores_of(output, metric, key):
     """Return id -> score of an output, which has a score for each item below its name,
     or all scores of each item below ``per_item``.
     """
-    of_key = output.get(key)
-    if isinstance(of_key, dict) and "per_item" in of_key:
-        return of_key["per_item"]
-    per_item = output.get("per_item", {})
-    if per_item and all(key in scores for scores in per_item.values()):
-        return {name: scores[key] for name, scores in per_item.items()}
-    names = ", ".join(sorted(output))
-    raise SystemExit(f"KeyError: {metric} has no score '{key}'; its output has {names}")
+    found = {
+        name: value["per_item"]
+        for name, value in output.items()
+        if isinstance(value, dict) and isinstance(value.get("per_item"), dict)
+    }
+    for item, scores in output.get("per_item", {}).items():
+        for name, value in scores.items() if isinstance(scores, dict) else ():
+            found.setdefault(name, {})[item] = value
+    if key == "-" and len(found) == 1:
+        return next(iter(found.values()))
+    if key in found:
+        return found[key]
+    names = ", ".join(found) or "none"
+    raise SystemExit(f"KeyError: {metric} has no score '{key}'; its scores: {names}")
 
 
 def version():
@@ -86,12 +98,19 @@ def main():
     if hello.get("kind") != "metric":
         answer({"error": "capevalkit has metrics"})
         return
+    command = ["capevalkit", "score", "--metric", metric]
+    if metric.endswith(".toml"):
+        try:
+            command = MetricFile(metric).command()
+        except MetricFileError as error:
+            answer({"error": str(error)})
+            return
     answer(
         {
             "protocol": 1,
-            "name": "capevalkit:" + key,
+            "name": "capevalkit:" + (command[-1] if key == "-" else key),
             "version": version(),
-            "signature": " ".join([metric, *arguments]),
+            "signature": " ".join([command[-1], *arguments]),
         }
     )
     size, requests = 0, []
@@ -104,7 +123,7 @@ def main():
             continue
         requests.append(message)
         if len(requests) == size:
-            scores = score(metric, key, arguments, requests)
+            scores = score(command, key, arguments, requests)
             for request in requests:
                 answer({"id": request["id"], "value": scores[str(request["id"])]})
 

@@ -7,6 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+from caption_capevalkit.metric_toml import (
+    SCORES,
+    WITHOUT_IMAGES,
+    WITHOUT_REFERENCES,
+)
 
 from harness.contracts import CaptionSet
 from harness.registry import current
@@ -52,7 +58,7 @@ def registry(tmp_path, monkeypatch):
     (folder / "python").symlink_to(sys.executable)
     monkeypatch.setenv("PATH", str(folder), prepend=":")
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
-    for file in ("score.py", "__init__.py"):
+    for file in ("score.py", "metric_toml.py", "__init__.py"):
         (tmp_path / file).write_text((PACKAGE / file).read_text())
     text = (PACKAGE / "registry.yaml").read_text()
     text = re.sub(r"(?m)^    environment: .*\n", "", text)
@@ -63,9 +69,14 @@ def registry(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_manifest_declares_ten_metrics():
-    text = (PACKAGE / "registry.yaml").read_text()
-    assert len(re.findall(r"(?m)^    command: ", text)) == 10
+def test_the_manifest_declares_ten_metrics_as_capevalkit_has_them():
+    metrics = yaml.safe_load((PACKAGE / "registry.yaml").read_text())["metrics"]
+    assert len(metrics) == 10
+    for entry in metrics.values():
+        _, _, name, key, *_ = entry["command"]
+        assert SCORES[name] == key
+        assert ("references" in entry["needs"]) == (name not in WITHOUT_REFERENCES)
+        assert ("image" in entry["needs"]) == (name not in WITHOUT_IMAGES)
 
 
 @pytest.mark.parametrize("name", ["polos", "vela", "jaspice", "ref-clipscore-l14"])

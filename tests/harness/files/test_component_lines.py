@@ -5,7 +5,13 @@ from __future__ import annotations
 import logging
 
 from harness.files import component_lines
-from harness.files.component_lines import MAX_LENGTH, keep_lines, record_line
+from harness.files.component_lines import (
+    MAX_LENGTH,
+    collect_lines,
+    keep_lines,
+    record_again,
+    record_line,
+)
 
 
 def test_lines_are_kept_within_a_run_alone(caplog):
@@ -36,3 +42,14 @@ def test_a_flood_is_cut(monkeypatch):
     assert [text[:2] for text in kept[:-1]] == ["00", "11", "22"]
     assert all(len(text) == MAX_LENGTH + 4 for text in kept[:-1])
     assert kept[-1] == "more than 3 lines; these are the first"
+
+
+def test_collected_lines_are_recorded_again():
+    with collect_lines() as lines:
+        record_line("a", "1")
+        record_line("b", "2")
+    record_line("a", "3")
+    again = []
+    with keep_lines(lambda *line: again.append(line)):
+        record_again(lines)
+    assert again == [("a", "1"), ("b", "2")]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import stat
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support.uv_stand_in import FILES, UV
 
 ROOT = Path(__file__).resolve().parents[3]
 MANIFEST = """
@@ -77,3 +81,30 @@ def project(tmp_path, monkeypatch):
     (folder / "spec.yaml").write_text(SPEC.replace("METRICS", ", ".join(metrics)))
     monkeypatch.chdir(folder)
     return folder
+
+
+@pytest.fixture
+def uv(tmp_path, monkeypatch):
+    """A stand-in for uv that logs its arguments."""
+    folder = tmp_path / "uv"
+    folder.mkdir()
+    log = folder / "log"
+    program = folder / "uv"
+    program.write_text(UV.format(python=sys.executable, log=str(log), files=FILES))
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    return log
+
+
+@pytest.fixture
+def declare(project):
+    """Returns a function that gives the metric of the project an environment."""
+
+    def declare_environment(environment: str) -> None:
+        text = (project / "registry.yaml").read_text()
+        lines = text.replace(json.dumps(sys.executable), "python").splitlines()
+        position = next(i for i, line in enumerate(lines) if "parameters:" in line)
+        lines.insert(position, f"    environment: {environment}")
+        (project / "registry.yaml").write_text("\n".join(lines) + "\n")
+
+    return declare_environment

@@ -16,8 +16,7 @@ from harness.programs.declaration import MetricDeclaration
 from harness.programs.program import Program
 from harness.run.features import FeatureCache
 from harness.run.score import score_sets
-
-FAULTY = Path(__file__).resolve().parents[2] / "support" / "faulty_program.py"
+from tests.support.program_clients import FAULTY
 
 
 def metric(*needs, fault="", **options):

@@ -4,54 +4,15 @@ process left.
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from harness.errors import HarnessError
-from harness.programs.client import ProgramClient
-from harness.programs.program import Limits, Program
-from harness.programs.values import read_numbers, read_vectors
-
-FAULTY = Path(__file__).resolve().parents[2] / "support" / "faulty_program.py"
-TEXTS = ["one", "two and three", "bad", "", "four"]
-
-
-def client_of(fault="", kind="metric", **limits):
-    program = Program(
-        f"{kind} 'faulty'",
-        (sys.executable, "-S", str(FAULTY), fault),
-        Path.cwd(),
-        limits=Limits(**limits),
-    )
-    return ProgramClient(program, kind, {}, stored=False)
-
-
-def scores(client, texts=TEXTS, bounds=None):
-    def read(answers, name_of):
-        return read_numbers(
-            answers, name_of, label=client.program.label, bounds=bounds, may_fail=True
-        )
-
-    items = [{"candidate": text} for text in texts]
-    return client.values(items, lambda position: f"text {position}", read)
-
-
-def children():
-    """Process ids of the program and of what it started."""
-    lines = subprocess.run(
-        ["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    own = str(os.getpid())
-    return [
-        line for line in lines if "faulty_program.py" in line and line.split()[1] == own
-    ]
+from harness.programs.values import read_vectors
+from tests.support.processes import running
+from tests.support.program_clients import TEXTS, client_of, scores
 
 
 @pytest.mark.parametrize("fault", ["", "late", "flood", "leaves-child"])
@@ -61,7 +22,7 @@ def test_a_program_that_answers_early_or_late_is_read(fault, batch):
     assert scores(client).tolist() == [len(text) / 100 for text in TEXTS]
     assert scores(client, []).size == 0
     client.close()
-    assert not children()
+    assert not running("faulty_program.py")
 
 
 @pytest.mark.parametrize("replicas", [1, 3])
@@ -82,6 +43,7 @@ FAULTS = {
     "unknown-id": "the program answered the id 1000000000, which was not asked",
     "text-id": "the program answered the id '1', which was not asked",
     "nan": 'answers {"value": NaN} for text 1; expected a finite number, or null',
+    "huge": 'answers {"value": 1000',
     "text": 'answers {"value": "0.5"} for text 1; expected a number or null',
     "list": 'answers {"value": [0.5]} for text 1; expected a number or null',
     "no-value": "answers {} for text 1; expected a number or null",
@@ -99,40 +61,12 @@ def test_a_fault_is_one_line_and_leaves_no_process(fault):
     assert FAULTS[fault] in str(caught.value)
     assert str(caught.value).startswith("metric 'faulty': ")
     assert "\n" not in str(caught.value)
-    assert not children()
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    (tmp_path / "score.py").write_text("")
-    program = Program("metric 'x'", (sys.executable, "scor.py"), tmp_path)
-    client = ProgramClient(program, "metric", {}, stored=False)
-    with pytest.raises(HarnessError) as caught:
-        _ = client.greeting
-    assert f"(there is no file {tmp_path / 'scor.py'}; did you mean 'score.py'?)" in (
-        str(caught.value)
-    )
+    assert not running("faulty_program.py")
 
 
 def test_too_few_answers_name_the_item():
     with pytest.raises(HarnessError, match="ended twice at text .* .exit code 0"):
         scores(client_of("too-few"))
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the system has no such limit")
-def test_a_program_that_exceeds_its_memory_names_the_item_and_the_limit():
-    with pytest.raises(HarnessError) as caught:
-        scores(client_of("memory", memory_gb=2))
-    assert str(caught.value) == (
-        "metric 'faulty': the program ended twice at text 2 (exit code 1: MemoryError; "
-        "it may use 2 GB (limits: memory_gb))"
-    )
-    assert not children()
-
-
-def test_a_program_within_its_memory_is_not_touched():
-    client = client_of("", memory_gb=2)
-    assert scores(client).tolist() == [len(text) / 100 for text in TEXTS]
-    client.close()
 
 
 @pytest.mark.parametrize(
@@ -151,7 +85,7 @@ def test_a_program_that_takes_too_long_is_ended(fault, limits, text):
     with pytest.raises(HarnessError) as caught:
         scores(client_of(fault, **limits))
     assert text in str(caught.value)
-    assert not children()
+    assert not running("faulty_program.py")
 
 
 @pytest.mark.slow
@@ -159,11 +93,12 @@ def test_a_program_that_closes_its_input_is_ended():
     texts = ["x" * 100_000] * 50
     with pytest.raises(HarnessError, match="and has closed its input"):
         scores(client_of("closes-input"), texts)
-    assert not children()
+    assert not running("faulty_program.py")
 
 
-def test_a_program_that_dies_once_is_asked_again(tmp_path):
-    client = client_of(f"dies-once:{tmp_path / 'mark'}")
+@pytest.mark.parametrize("fault", ["dies-once", "cut-off"])
+def test_a_program_that_dies_once_is_asked_again(fault, tmp_path):
+    client = client_of(f"{fault}:{tmp_path / 'mark'}")
     assert scores(client).tolist() == [len(text) / 100 for text in TEXTS]
     client.close()
 
@@ -187,11 +122,12 @@ def test_vectors_of_another_length_name_the_text():
 
 
 @pytest.mark.slow
-def test_a_program_that_ignores_the_end_is_killed():
-    client = client_of("ignores-end")
+@pytest.mark.parametrize("replicas", [1, 3])
+def test_a_program_that_ignores_the_end_is_killed(replicas):
+    client = client_of("ignores-end", replicas=replicas)
     scores(client)
     client.close()
-    assert not children()
+    assert not running("faulty_program.py")
 
 
 def test_an_interrupt_ends_the_program():
@@ -200,32 +136,4 @@ def test_an_interrupt_ends_the_program():
     signal.setitimer(signal.ITIMER_REAL, 1.0)
     with pytest.raises(KeyboardInterrupt):
         scores(client)
-    assert not children()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the system has no such signal")
-def test_a_program_ends_with_a_harness_that_is_killed():
-    code = (
-        "import sys, time; sys.path.insert(0, sys.argv[1]);"
-        "from tests.harness.programs.test_exchange import client_of;"
-        "client = client_of('ignores-end'); client.greeting;"
-        "print(client._exchange._workers[0].child.process.pid, flush=True);"
-        "time.sleep(60)"
-    )
-    root = str(FAULTY.parents[2])
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, root], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    pid = int(process.stdout.readline())
-    process.kill()
-    process.wait()
-    process.stdout.close()
-    deadline = time.monotonic() + 10
-    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
-        # An orphan that nobody has waited for has ended too.
-        if "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text():
-            break
-        time.sleep(0.02)
-    else:
-        assert not Path(f"/proc/{pid}").exists()
+    assert not running("faulty_program.py")

@@ -24,6 +24,7 @@ from harness.run.executor import (
     job_steps,
 )
 from harness.run.shard_scores import Job, Request
+from harness.run.worker import JobResult
 
 SPEC = {
     "task": "words",
@@ -91,7 +92,7 @@ class Pool:
         if self.submitted in self.breaks:
             future.set_exception(BrokenProcessPool())
         else:
-            future.set_result(job.sets[0])
+            future.set_result(JobResult(job.sets[0], []))
         self.submitted += 1
         return future
 

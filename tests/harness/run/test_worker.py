@@ -11,9 +11,16 @@ from types import SimpleNamespace
 import pytest
 
 from harness.errors import HarnessError
+from harness.files.component_lines import keep_lines, record_line
 from harness.run import worker
 from harness.run.shard_scores import Job, ShardScorer
-from harness.run.worker import LocalCode, NamingPickler, pack_scorer, unpack_scorer
+from harness.run.worker import (
+    LocalCode,
+    NamingPickler,
+    job_result,
+    pack_scorer,
+    unpack_scorer,
+)
 from harness.spec.models import SignificanceSpec
 
 
@@ -38,7 +45,28 @@ def test_a_worker_scores_with_what_it_was_sent(monkeypatch):
     )
     monkeypatch.setattr(worker, "_worker", None)
     worker.start_worker(b"scorer")
-    assert worker.score_job(Job(0, [["job 0"]], [])) == (b"scorer", [["job 0"]])
+    result = worker.score_job(Job(0, [["job 0"]], []))
+    assert result.unpack() == (b"scorer", [["job 0"]])
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_lines_of_components_come_with_the_scores_or_the_error(fails):
+    def score(job):
+        record_line("metric 'mine'", f"scoring {job.index}")
+        if fails:
+            raise HarnessError("no such image")
+        return "scores"
+
+    scorer = SimpleNamespace(score=score)
+    result = pickle.loads(pickle.dumps(job_result(scorer, Job(7, [], []))))
+    lines = []
+    with keep_lines(lambda *line: lines.append(line)):
+        if fails:
+            with pytest.raises(HarnessError, match="no such image"):
+                result.unpack()
+        else:
+            assert result.unpack() == "scores"
+    assert lines == [("metric 'mine'", "scoring 7")]
 
 
 def test_modules_of_local_registries_are_named(project):

@@ -101,8 +101,12 @@ def test_an_installed_plugin_is_available_by_name(kind, tmp_path):
             "Acme",
             "metric",
             "'Acme' is not a valid name; expected lower-case letters, "
-            "digits and hyphens: my-metric",
+            "digits and hyphens: acme",
         ),
+        ("My Score", "command", "digits and hyphens: my-score"),
+        ("Déjà_MyScore 2", "metric", "digits and hyphens: deja-my-score-2"),
+        ("3D", "metric", "digits and hyphens: my-3d"),
+        ("字", "command", "digits and hyphens: my-command"),
         ("acme-new", "metrc", "no kind 'metrc'; did you mean 'metric'?"),
         ("json", "task", "a module 'json' is installed already"),
     ],

@@ -211,3 +211,32 @@ def test_outputs_of_capevalkit_have_scores_by_id(tmp_path):
     np.testing.assert_array_equal(values(metric, SETS[:2]), [0.8, 0.8])
     with pytest.raises(InputError, match=r"several scores: set column .*CLIPScore"):
         values(Scores(path=path, predictions=predictions), SETS[:2])
+
+
+def test_scores_by_id_alone_take_the_captions_of_predictions(tmp_path):
+    rows = [{"id": row["image_id"], "caption": row["caption"]} for row in ROWS[:2]]
+    predictions = write(tmp_path / "p.jsonl", rows)
+    scores = [{"id": "1", "score": 0.5}, {"id": "2", "score": 0.1}, {"id": "3"}]
+    path = write(tmp_path / "polos.jsonl", [*scores[:2], {"id": "9", "score": 7}])
+    metric = Scores(path=path, predictions=predictions)
+    np.testing.assert_array_equal(values(metric, SETS[:2]), [0.5, 0.1])
+    with pytest.raises(InputError, match="no score of the caption 'no cat' of '2'"):
+        values(metric)
+    with pytest.raises(InputError, match="caption or system, and no file of predicti"):
+        values(Scores(path=path), SETS[:2])
+    with pytest.raises(InputError, match="no column of the score"):
+        values(Scores(path=write(tmp_path / "q.jsonl", scores[2:])), SETS[:2])
+
+
+def test_a_benchmark_of_capevalkit_has_the_captions(tmp_path):
+    items = {
+        str(row["image_id"]): {"score": 0.25, "caption": row["caption"]}
+        for row in ROWS[:2]
+    }
+    output = {
+        "score_name": "Polos",
+        "raw_metric_output": {"Polos": {"score": 0.25, "per_item": items}},
+    }
+    (tmp_path / "polos.json").write_text(json.dumps(output))
+    metric = Scores(path=str(tmp_path / "polos.json"))
+    np.testing.assert_array_equal(values(metric, SETS[:2]), [0.25, 0.25])

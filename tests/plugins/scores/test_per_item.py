@@ -1,4 +1,4 @@
-"""Outputs of capevalkit: scores by id, and files that are no such output."""
+"""Outputs of capevalkit, of ``score`` and of ``benchmark``."""
 
 from __future__ import annotations
 
@@ -7,77 +7,95 @@ import json
 import pytest
 
 from harness.errors import InputError
-from harness_metrics.scores.per_item import read_per_item
+from harness_metrics.scores.per_item import ItemScore, read_per_item
 
 OWN = {"Polos": {"score": 0.3, "per_item": {"1": 0.5, "2": 0.1}}}
 SHARED = {
     "CLIPScore": 0.7,
     "RefCLIPScore": 0.8,
-    "per_item": {key: {"CLIPScore": 0.7, "RefCLIPScore": 0.8} for key in "12"},
+    "per_item": {
+        "1": {"CLIPScore": 0.7, "RefCLIPScore": 0.8},
+        "2": {"CLIPScore": 0.6, "RefCLIPScore": 0.7},
+    },
+}
+ITEM = {
+    "score": 0.5,
+    "ground_truth_score": 4,
+    "caption": "a dog",
+    "image": "1.jpg",
+    "references": ["the dog"],
 }
 
 
-def write(path, content):
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return path
+def benchmark(name, raw):
+    return {
+        "metric": name.lower(),
+        "benchmark": "composite",
+        "score_name": name,
+        "num_samples": 1,
+        "correlations": {"tau_c": 0.5},
+        "raw_metric_output": raw,
+    }
 
 
-def read(folder, content, column=None):
-    return read_per_item(write(folder / "out.json", content), column)
+@pytest.fixture
+def read(tmp_path):
+    """Returns a function that reads an output."""
+    file = tmp_path / "output.json"
+
+    def read_output(output, column=None):
+        file.write_text(json.dumps(output))
+        return read_per_item(file, column)
+
+    return read_output
 
 
-def test_a_metric_with_an_object_of_its_own(tmp_path):
-    assert read(tmp_path, OWN) == {"1": 0.5, "2": 0.1}
-    assert read(tmp_path, OWN, "Polos") == {"1": 0.5, "2": 0.1}
+def test_a_metric_has_scores_by_id(read):
+    assert read(OWN) == {"1": ItemScore(0.5, None), "2": ItemScore(0.1, None)}
+    assert read(OWN, "Polos")["2"].score == 0.1
+    with pytest.raises(InputError, match="no score 'polo'; did you mean 'Polos'"):
+        read(OWN, "polo")
 
 
-def test_metrics_that_share_an_object(tmp_path):
-    assert read(tmp_path, SHARED, "RefCLIPScore") == {"1": 0.8, "2": 0.8}
-    one = {"per_item": {"1": {"CLIPScore": 0.7}}}
-    assert read(tmp_path, one) == {"1": 0.7}
+def test_of_several_scores_one_is_chosen(read):
+    assert read(SHARED, "RefCLIPScore")["1"] == ItemScore(0.8, None)
+    text = "several scores: set column to one of them .CLIPScore, RefCLIPScore"
+    with pytest.raises(InputError, match=text):
+        read(SHARED)
 
 
-def test_both_kinds_in_one_file(tmp_path):
-    content = {**OWN, **SHARED}
-    assert read(tmp_path, content, "Polos") == {"1": 0.5, "2": 0.1}
-    assert read(tmp_path, content, "CLIPScore") == {"1": 0.7, "2": 0.7}
+def test_scores_without_a_name(read):
+    assert read({"per_item": {"1": {"score": 0.5}}}) == {"1": ItemScore(0.5, None)}
 
 
-def test_several_scores_need_a_name(tmp_path):
-    with pytest.raises(
-        InputError, match=r"several scores: set column .*\(CLIPScore, RefCLIPScore\)"
-    ) as caught:
-        read(tmp_path, SHARED)
-    assert caught.value.parameter == "column"
+def test_a_benchmark_has_captions_beside_the_scores(read):
+    raw = {"Polos": {"score": 0.5, "per_item": {"1": ITEM}}}
+    assert read(benchmark("Polos", raw)) == {"1": ItemScore(0.5, "a dog")}
 
 
-def test_an_unknown_name_has_its_neighbour(tmp_path):
-    with pytest.raises(InputError, match="no score 'Polo'.*did you mean 'Polos'"):
-        read(tmp_path, OWN, "Polo")
+def test_the_score_of_a_benchmark_is_the_one_that_it_was_about(read):
+    item = {**ITEM, "scores": {"CLIPScore": 0.5, "RefCLIPScore": 0.6}}
+    output = benchmark("CLIPScore", {"CLIPScore": 0.5, "per_item": {"1": item}})
+    assert read(output) == {"1": ItemScore(0.5, "a dog")}
+    assert read(output, "RefCLIPScore") == {"1": ItemScore(0.6, "a dog")}
+
+
+def test_another_file_is_none(read, tmp_path):
+    assert read([{"id": 1, "score": 0.5}]) is None
+    assert read({"1": {"caption": "a dog", "score": 0.5}}) is None
+    assert read_per_item(tmp_path / "scores.csv", None) is None
 
 
 @pytest.mark.parametrize(
     "content",
-    [
-        [],
-        [{"per_item": {}}],
-        {},
-        {"Polos": 0.3},
-        {"per_item": [0.5]},
-        {"per_item": {"1": 0.5}},
-        {"Polos": {"per_item": [0.5]}},
-        3,
-    ],
+    [[], {}, {"Polos": 0.3}, {"per_item": [0.5]}, {"Polos": {"per_item": [0.5]}}, 3],
 )
-def test_other_content_is_no_output(tmp_path, content):
-    assert read(tmp_path, content) is None
-
-
-def test_other_files_are_not_opened(tmp_path):
-    assert read_per_item(tmp_path / "absent.jsonl", None) is None
-    assert read_per_item(tmp_path / "absent.csv", "Polos") is None
+def test_other_content_is_no_output(read, content):
+    assert read(content) is None
 
 
 def test_a_damaged_file_is_named(tmp_path):
+    file = tmp_path / "out.json"
+    file.write_text("{")
     with pytest.raises(InputError, match=r"out\.json"):
-        read(tmp_path, "{")
+        read_per_item(file, None)
