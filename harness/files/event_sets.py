@@ -188,6 +188,10 @@ def _set_of_record(row: Record, captions: str) -> Record:
             if isinstance(listed, (list, tuple)) and len(listed) == len(texts):
                 fields[names[-1]] = listed[number]
         name = find_name(TEXTS, fields) if fields else None
+        if isinstance(item, dict) and name is None:
+            raise InputError(
+                "the event has no text; expected 'sentence', 'caption' or 'text'", where
+            )
         text = fields[name] if name is not None else item
         events.append(_event(check_text(text, where), place, fields, where))
 
