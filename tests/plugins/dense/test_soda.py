@@ -97,3 +97,17 @@ def test_annotators_are_merged_best_or_mean():
     # one of two references: precision 1, recall 1/2
     merged = number(system, equal, other, annotators="merged", **params)
     assert merged == pytest.approx(2 / 3)
+
+
+def test_all_variants_of_two_events():
+    system = [("a dog runs", 0.0, 10.0), ("a red car", 10.0, 20.0)]
+    reference = [("a dog runs", 0.0, 10.0), ("a red car", 15.0, 20.0)]
+    # cells 1 x 1 and 1/2 x 1: 1.5 of 2 on both sides
+    assert number(system, reference, protocol="soda-c") == 0.75
+    assert number(system, reference, protocol="soda-d") == 0.75
+    assert number(system, reference, protocol="soda-b") == 1.0
+    # the second pair is cut at .7 and .9, and is aligned at 0 then
+    assert number(system, reference, protocol="soda-a") == 1.0
+    # the order of the texts is the other one: one of both alone is aligned
+    crossed = [("a red car", 0.0, 10.0), ("a dog runs", 10.0, 20.0)]
+    assert number(crossed, reference, protocol="soda-c") < 0.4
