@@ -21,7 +21,7 @@ import re
 import sys
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -140,6 +140,13 @@ def all_names() -> list[str]:
     metrics of events.
     """
     return [*metric_cases.names(), *event_populations.CASES]
+
+
+def case_name(label: str, table: Mapping[str, Any]) -> str:
+    """Return the name by which a stored table is measured: its own for a form of a
+    metric of events, else that of its metric.
+    """
+    return label if label in event_populations.CASES else table["metric"]
 
 
 def case(name: str) -> tuple[Metric, list[Population] | None]:
@@ -305,9 +312,12 @@ def write_cards() -> None:
 
     measured = {table["metric"] for table in tables.values()} | tables.keys()
     missing = [name for name in metric_cases.names() if name not in measured]
+    of_events = {
+        label: cards[metric] for label, (metric, _) in event_populations.CASES.items()
+    }
 
-    of_events = [metric for metric, _ in event_populations.CASES.values()]
-    for card in sorted({cards[name] for name in (*metric_cases.names(), *of_events)}):
+    of_captions = {cards[name] for name in metric_cases.names()}
+    for card in sorted(of_captions | set(of_events.values())):
         own = {
             label: table
             for label, table in sorted(tables.items())
@@ -316,6 +326,13 @@ def write_cards() -> None:
 
         parts = [card_section(own)] if own else []
         parts += [unmeasured_sentence(name) for name in missing if cards[name] == card]
+        slow = [
+            f"`{label}`"
+            for label, own_card in of_events.items()
+            if own_card == card and label not in tables
+        ]
+        if slow:
+            parts.append(_wrap(f"Not simulated, as they are slow: {', '.join(slow)}."))
 
         text = re.sub(
             rf"\n*{START}.*?{END}\n", "\n", card.read_text("utf-8"), flags=re.DOTALL
