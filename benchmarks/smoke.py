@@ -101,6 +101,7 @@ BENCHMARKS = {
     "scale": Smoke("--examples 50 --only growth", (DATA,)),
     "score_page": Smoke("--repeats 1", (CHROMIUM, WASM)),
     "sensitivity": Smoke(left_out="reads the runs of a study"),
+    "soda_differences": Smoke(left_out="reads stored numbers of SODA's program"),
     "startup": Smoke("--repeats 2"),
     "study_tables": Smoke(f"equations --output {OUTPUT}", (DATA,)),
     "summed": Smoke("--runs 2 --null 10 --examples 4", (DATA,)),

@@ -323,6 +323,8 @@ def score(
     reference_column: str | Sequence[str] = (),
     split: str = "",
     events: str = "",
+    time_unit: str = "",
+    fps: float | None = None,
     clean: str | Sequence[str] = (),
 ) -> Scores:
     """Score two files, two lists of texts or two mappings,
@@ -363,6 +365,10 @@ def score(
     events : {"paragraph", "separate"}, optional
         Texts with times in files: those of a record are joined to one text, or each is
         an item ``ID#1``; by default an error.
+    time_unit : {"seconds", "hundredths", "frames"}, optional
+        Unit of times without one in answers, for metrics of sets of events.
+    fps : float, optional
+        Frames of a second, for times that are frames.
     clean : str or sequence of str
         What to remove of candidates, such as ``"think,marks,prefix"``
         (docs/outputs.md). Remarks on what stands around captions go to the logger
@@ -392,6 +398,8 @@ def score(
         reference_column=reference_column,
         split=split,
         events=events,
+        time_unit=time_unit,
+        fps=fps,
         clean=clean,
     )
     with typed_by_user():
@@ -430,6 +438,8 @@ def file_options(
     reference_column: str | Sequence[str] = (),
     split: str = "",
     events: str = "",
+    time_unit: str = "",
+    fps: float | None = None,
     clean: str | Sequence[str] = (),
 ) -> FileOptions:
     """Return options as :func:`score` takes them."""
@@ -444,5 +454,7 @@ def file_options(
         tuple(name for name in reference_column if name),
         split,
         events,
+        time_unit,
+        fps,
         check_clean(clean),
     )

@@ -21,7 +21,7 @@ import re
 import sys
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,7 @@ from harness.testing.sample_captions import SCENES
 from harness_tasks.a3ds.grammar import captions as scene_captions
 from harness_tasks.readers.generated import ReferenceGames
 from tests.support import metric_cases
+from tools import event_populations
 from tools.documentation.components import guides
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -101,7 +102,7 @@ def main() -> int:
     parser.add_argument("--cards", action="store_true", help="write the cards alone")
     options = parser.parse_args()
 
-    names = [] if options.cards else options.metrics or metric_cases.names()
+    names = [] if options.cards else options.metrics or all_names()
     for name in names:
         started = time.perf_counter()
         try:
@@ -120,7 +121,10 @@ def main() -> int:
             )
             continue
 
-        store(name, table.name, table.to_dict())
+        # a metric of events has a table for each form of its number
+        of_events = event_populations.CASES.get(name)
+        metric_name, label = (of_events[0], name) if of_events else (name, table.name)
+        store(metric_name, label, table.to_dict())
         print(
             f"{name}: up to n = {max(table.sizes)}, "
             f"{time.perf_counter() - started:.0f} s",
@@ -131,10 +135,30 @@ def main() -> int:
     return 0
 
 
+def all_names() -> list[str]:
+    """Return the names that are measured by default: metrics of captions, and tables of
+    metrics of events.
+    """
+    return [*metric_cases.names(), *event_populations.CASES]
+
+
+def case_name(label: str, table: Mapping[str, Any]) -> str:
+    """Return the name by which a stored table is measured: its own for a form of a
+    metric of events, else that of its metric.
+    """
+    return label if label in event_populations.CASES else table["metric"]
+
+
 def case(name: str) -> tuple[Metric, list[Population] | None]:
     """Return a built-in metric as it is measured,
     and its populations unless they are those of the kit.
     """
+    if name in event_populations.CASES:
+        of_events, parameters = event_populations.CASES[name]
+        return current().create("metrics", of_events, dict(parameters)), [
+            event_populations.event_population(name, kind)
+            for kind in range(len(DISTRIBUTIONS))
+        ]
     if name == "listener-accuracy":
         values: dict[str, Any] = {"listener": Keywords()}
     elif metric_cases.PARAMETERS.get(name) is metric_cases.JUDGE:
@@ -288,8 +312,12 @@ def write_cards() -> None:
 
     measured = {table["metric"] for table in tables.values()} | tables.keys()
     missing = [name for name in metric_cases.names() if name not in measured]
+    of_events = {
+        label: cards[metric] for label, (metric, _) in event_populations.CASES.items()
+    }
 
-    for card in sorted({cards[name] for name in metric_cases.names()}):
+    of_captions = {cards[name] for name in metric_cases.names()}
+    for card in sorted(of_captions | set(of_events.values())):
         own = {
             label: table
             for label, table in sorted(tables.items())
@@ -298,6 +326,13 @@ def write_cards() -> None:
 
         parts = [card_section(own)] if own else []
         parts += [unmeasured_sentence(name) for name in missing if cards[name] == card]
+        slow = [
+            f"`{label}`"
+            for label, own_card in of_events.items()
+            if own_card == card and label not in tables
+        ]
+        if slow:
+            parts.append(_wrap(f"Not simulated, as they are slow: {', '.join(slow)}."))
 
         text = re.sub(
             rf"\n*{START}.*?{END}\n", "\n", card.read_text("utf-8"), flags=re.DOTALL

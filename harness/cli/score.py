@@ -40,6 +40,7 @@ from harness.cli.options import (
 from harness.contracts import EVENTS
 from harness.errors import HarnessError, UnknownName, escape_controls
 from harness.files.generated.cleaning import CLEAN
+from harness.files.generated.timed_texts import TIME_UNITS
 from harness.registry import current
 from harness.reporting.folding import fold, terminal_width
 
@@ -188,6 +189,18 @@ def _add_files(parser: Parser) -> None:
         help="texts with times: one paragraph of each record, each an item of its own, "
         "or sets of events (without the option: for metrics of events)",
     )
+    parser.add_argument(
+        "--time-unit",
+        choices=TIME_UNITS,
+        help="unit of times without one in answers, for metrics of events; hundredths "
+        "are of the duration",
+    )
+    parser.add_argument(
+        "--fps",
+        type=float,
+        metavar="N",
+        help="frames of a second, for times that are frames",
+    )
 
 
 def _add_metrics(parser: Parser) -> None:
@@ -267,6 +280,8 @@ def run(args: argparse.Namespace) -> int:
             reference_column=args.reference_column,
             split=args.split,
             events=args.events or "",
+            time_unit=args.time_unit or "",
+            fps=args.fps,
             clean=args.clean,
             labels=args.label,
             baseline=args.baseline,

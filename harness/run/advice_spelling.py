@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from harness.errors import InputError
 
 _ID_NAME = r"\bcolumns: \{id: \.\.\.\}, or \{id: null\} numbers the rows"
-_EVENTS = r"\bevents: (paragraph|separate)"
+_EVENTS = r"\bevents: (paragraph|separate|sets)"
+_TIME_UNIT = r"\btime_unit: (seconds|hundredths|frames)"
+_FPS = r"\bfps: (\d+)"
 _SPLIT = r"\bsplit: ([^\s)]+)"
 _SPELLINGS = (
     (
@@ -24,6 +26,8 @@ _SPELLINGS = (
         "reference_id=...; id=None matches records by position",
     ),
     (_EVENTS, r"--events \1", r"events='\1'"),
+    (_TIME_UNIT, r"--time-unit \1", r"time_unit='\1'"),
+    (_FPS, r"--fps \1", r"fps=\1"),
     (_SPLIT, r"--split \1", r"split='\1'"),
     (r"\bid: null\b", "--id null", "id=None"),
     (r"\bid: \.\.\.", "--id NAME", "id=..."),

@@ -38,11 +38,13 @@ def checked_interval(metric: Metric, interval: Interval, n_examples: int) -> Int
         return interval
 
     package = type(metric).__module__.partition(".")[0]
-    coverages = _coverages(package).get(table_name(metric))
-    if coverages is None:
+    tables = _coverages(package)
+    name = next((name for name in table_names(metric) if name in tables), None)
+    if name is None:
         notes = [text for text in (interval.note, NOT_MEASURED) if text]
         return replace(interval, note="; ".join(notes))
 
+    coverages = tables[name]
     measured = [size for size in coverages if size <= n_examples]
     size = max(measured, default=min(coverages))
     if coverages[size] >= LOWEST:
@@ -59,6 +61,16 @@ def table_name(metric: Metric) -> str:
     ``mmd`` of ``mmd(minilm)``.
     """
     return metric.spec.name.partition("(")[0]
+
+
+def table_names(metric: Metric) -> tuple[str, ...]:
+    """Return the names that the table of a metric may have, the one that says most
+    first: ``dense(densecap,meteor)``, ``dense(densecap)``, ``dense``.
+    """
+    whole = metric.spec.name
+    first, comma, _ = whole.partition(",")
+    names = (whole, f"{first})" if comma else whole, table_name(metric))
+    return tuple(dict.fromkeys(names))
 
 
 def table_file(module: str) -> Path | None:

@@ -32,6 +32,10 @@ class FileOptions:
     """Treatment of texts with times, ``paragraph`` or ``separate``; empty:
     such files are refused.
     """
+    time_unit: str = ""
+    """Unit of times without one in answers, for sets of events; empty: not known."""
+    fps: float | None = None
+    """Frames of a second, for times that are frames."""
     clean: tuple[str, ...] = ()
     """Parts that candidates lose (:data:`harness.files.generated.cleaning.CLEAN`)."""
 
@@ -49,6 +53,10 @@ class FileOptions:
             values["system"] = system
         if self.events:
             values["events"] = self.events
+        if self.time_unit:
+            values["time_unit"] = self.time_unit
+        if self.fps is not None:
+            values["fps"] = self.fps
         if self.clean:
             values["clean"] = list(self.clean)
         return values

@@ -40,6 +40,8 @@ def score(
     reference_column: str | Sequence[str] = (),
     split: str = "",
     events: str = "",
+    time_unit: str = "",
+    fps: float | None = None,
     clean: str | Sequence[str] = (),
     labels: Sequence[str] = (),
     baseline: str | None = None,
@@ -77,7 +79,7 @@ def score(
         list of paths, or a mapping of labels to paths, mappings or lists.
     references, metrics, p_value, seed, bootstrap, allow_missing, allow_unknown,
         allow_empty, id, column, system, reference_id, reference_column, split, events,
-        clean
+        time_unit, fps, clean
         As for :func:`harness.api.score`. Several columns, of several files too, are
         several systems.
     images : str or Path, optional
@@ -132,6 +134,8 @@ def score(
         "reference_column": reference_column,
         "split": split,
         "events": events,
+        "time_unit": time_unit,
+        "fps": fps,
         "clean": clean,
     }
     if references is None and images is None:

@@ -102,13 +102,32 @@ def _predictions(scenes: Parameters, sample: Sample) -> Iterator[Record]:
                     where,
                 )
         fields: Values = {
-            "captions": [item["caption"] for item in objects] or None,
+            "captions": [_without_marks(item["caption"]) for item in objects] or None,
             REGION_BOXES: [item["box"] for item in objects],
         }
         for column, key in (("scores", "conf"), ("labels", "cls")):
-            if objects and all(key in item for item in objects):
+            given = [key in item for item in objects]
+            if any(given) and not all(given):
+                raise InputError(
+                    f"object {given.index(False) + 1} has no '{key}', which others "
+                    "have; expected it of each object, or of none",
+                    where,
+                )
+            if any(given):
                 fields[column] = [item[key] for item in objects]
         yield Record(where, {"id": name, **fields})
+
+
+def _without_marks(caption: object) -> object:
+    """Return a caption without the marks ``sos`` and ``eos`` of the files, which the
+    protocols that count them as words put around it again.
+    """
+    if not isinstance(caption, str):
+        return caption
+    words = caption.split(" ")
+    if words[0] == "sos":
+        words = words[1:]
+    return " ".join(words[:-1] if words[-1:] == ["eos"] else words)
 
 
 SCENE_OBJECTS = FormKind(
@@ -141,5 +160,6 @@ SCENE_OBJECTS = FormKind(
         ),
     ],
     reading="the captions of a scene, their boxes in `region_boxes`, `object_id` or "
-    "`cls` as labels, `conf` as scores; of a description its tokens",
+    "`cls` as labels, `conf` as scores; of a description its tokens, of a prediction "
+    "what stands between `sos` and `eos`",
 )

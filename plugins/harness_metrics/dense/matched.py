@@ -62,7 +62,8 @@ class MatchedProtocol(VideoProtocol):
         self.text = options.text
         self.measure = "f1" if options.measure == "score" else options.measure
         self.annotators = options.annotators or "mean"
-        self.rules = SideRules(options.protocol, geometry=None)
+        turned = name in (None, "iou3d")
+        self.rules = SideRules(options.protocol, geometry=None, turned=turned)
 
     def scores(self, videos: Sequence[Video], features: Features) -> np.ndarray:
         """Return precision, recall or F1 of each video, shape (V,)."""

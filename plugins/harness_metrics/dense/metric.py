@@ -27,8 +27,9 @@ from harness.errors import UnknownName
 from harness_metrics.dense.activitynet import RULES, ActivityNetProtocol
 from harness_metrics.dense.grounding import GroundingProtocol
 from harness_metrics.dense.matched import MatchedProtocol
+from harness_metrics.dense.object_precision import ObjectPrecisionProtocol
 from harness_metrics.dense.objects import ObjectBenchmarkProtocol, ObjectProtocol
-from harness_metrics.dense.options import Annotators, Measure, Options
+from harness_metrics.dense.options import Annotators, Hypothesis, Measure, Options
 from harness_metrics.dense.pair_scores import caption_metric, pair_scorer
 from harness_metrics.dense.paragraph import ParagraphProtocol
 from harness_metrics.dense.protocol import FittedProtocol, VideoProtocol
@@ -42,7 +43,9 @@ REFERENCE_EVENTS = 20.0
 """Events of an annotator, for the same."""
 RECOMMENDED = "matched"
 """Protocol without a parameter."""
-PROTOCOLS: Mapping[str, Callable[[Options], VideoProtocol | RegionProtocol]] = {
+CorpusProtocol = RegionProtocol | ObjectPrecisionProtocol
+"""Protocols that sort the predictions of all examples."""
+PROTOCOLS: Mapping[str, Callable[[Options], VideoProtocol | CorpusProtocol]] = {
     RECOMMENDED: MatchedProtocol,
     **dict.fromkeys(RULES, ActivityNetProtocol),
     **{f"soda-{variant}": SodaProtocol for variant in "abcd"},
@@ -54,6 +57,19 @@ PROTOCOLS: Mapping[str, Callable[[Options], VideoProtocol | RegionProtocol]] = {
     "densecap": RegionProtocol,
 }
 """Protocols by name."""
+WITH_HYPOTHESIS = ("soda-a", "soda-b", "soda-c")
+"""Protocols of the parameter ``hypothesis``; ``soda-d`` compares no texts."""
+OF_MEASURE: Mapping[tuple[str, str], Callable[[Options], CorpusProtocol]] = {
+    ("scan2cap-benchmark", "map"): ObjectPrecisionProtocol
+}
+"""The same for a measure with another form of number."""
+
+
+def protocol_factory(
+    protocol: str, measure: str
+) -> Callable[[Options], VideoProtocol | CorpusProtocol] | None:
+    """Return the class of a protocol; None for an unknown one."""
+    return OF_MEASURE.get((protocol, measure)) or PROTOCOLS.get(protocol)
 
 
 class Dense(Parameterised):
@@ -68,9 +84,10 @@ class Dense(Parameterised):
         ``scan2cap-benchmark``, ``densecap``; docs/dense.md has their rules.
     text : str, mapping or Metric
         Caption metric, METEOR by default; of ``densecap`` that of single captions.
-    measure : {"score", "precision", "recall", "f1"}
+    measure : {"score", "precision", "recall", "f1", "map"}
         The score of the captions, or localisation; of SODA and ``matched`` the parts
-        of the score, whose ``score`` is F1.
+        of the score, whose ``score`` is F1; ``map`` of ``scan2cap-benchmark`` is its
+        mean average precision.
     tious : list of float, optional
         Thresholds of the overlap in place of those of the protocol.
     seconds : list of float, optional
@@ -82,6 +99,9 @@ class Dense(Parameterised):
     overlap : str, optional
         Registered overlap of ``matched`` in place of that of the places: ``tiou``,
         ``iou``, ``iou3d``, ``iou3d-hull``, or one of a plug-in.
+    hypothesis : {"prediction", "reference"}, optional
+        Hypothesis of the caption metric in SODA: the prediction, or the reference, as
+        in the numbers of SODA's program.
 
     Raises
     ------
@@ -97,9 +117,9 @@ class Dense(Parameterised):
         protocol = parameters.get("protocol", RECOMMENDED)
         kind: Any = cls
         if cls is Dense:
-            factory = PROTOCOLS.get(protocol)
+            factory = protocol_factory(protocol, parameters.get("measure", "score"))
             kind = DenseScore
-            if factory is RegionProtocol:
+            if factory in (RegionProtocol, ObjectPrecisionProtocol):
                 kind = DenseAveragePrecision
             elif isinstance(factory, type) and issubclass(factory, FittedProtocol):
                 kind = FittedDenseScore
@@ -117,6 +137,7 @@ class Dense(Parameterised):
         max_proposals: Count | None = None,
         annotators: Annotators | None = None,
         overlap: str | None = None,
+        hypothesis: Hypothesis | None = None,
     ) -> None:
         if protocol not in PROTOCOLS:
             raise UnknownName.of_name(
@@ -137,13 +158,19 @@ class Dense(Parameterised):
             max_proposals,
             annotators,
             overlap,
+            hypothesis,
         )
         if protocol != RECOMMENDED:
             options.refuse("overlap")
+        if protocol not in WITH_HYPOTHESIS:
+            options.refuse("hypothesis")
+        if (protocol, measure) not in OF_MEASURE:
+            options.refuse_measures("map")
         self.options = options
-        self.protocol: Any = PROTOCOLS[protocol](options)
+        factory: Any = protocol_factory(protocol, measure)
+        self.protocol: Any = factory(options)
         what = inner.spec.name if measure == "score" else measure
-        is_precision = isinstance(self.protocol, RegionProtocol)
+        is_precision = isinstance(self.protocol, CorpusProtocol)
         is_fitted = isinstance(self.protocol, FittedProtocol)
         self.spec = MetricSpec(
             f"dense({protocol},{what})",
@@ -159,7 +186,8 @@ class Dense(Parameterised):
     def signature(self) -> str:
         """Return the protocol, the text metric and the parameters that were given."""
         options = self.options
-        parts = ["dense", options.protocol, f"text:{options.text.signature}"]
+        text = getattr(self.protocol, "text_signature", options.text.signature)
+        parts = ["dense", options.protocol, f"text:{text}"]
         for name in (
             "measure",
             "tious",
@@ -167,6 +195,7 @@ class Dense(Parameterised):
             "max_proposals",
             "annotators",
             "overlap",
+            "hypothesis",
         ):
             value = getattr(options, name)
             if value is not None and value != "score":
@@ -225,7 +254,7 @@ class DenseAveragePrecision(Dense, CorpusMetric):
     def collect(
         self, batch: Batch, features: Features, state: State
     ) -> Sequence[object]:
-        """Return the predictions of each image, of the first set of each."""
+        """Return the predictions of each image or scene, of the first set of each."""
         first, *_ = read_videos(batch, features, self.protocol.rules)
         return self.protocol.collect(first, features)
 

@@ -204,7 +204,7 @@ class ObjectBenchmarkProtocol(FittedProtocol):
         self.captions = CorpusCaptions(options.metric, options.protocol)
         self.threshold = one_threshold(options)
         self.measure = "f1" if options.measure == "score" else options.measure
-        self.rules = SideRules(options.protocol, geometry="box3d")
+        self.rules = SideRules(options.protocol, geometry="box3d", turned=True)
         self.bounds = self.captions.metric.spec.bounds
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:

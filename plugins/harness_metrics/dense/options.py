@@ -9,12 +9,16 @@ from harness.contracts import Metric
 from harness.errors import HarnessError
 from harness_metrics.dense.pair_scores import PairScorer
 
-Measure = Literal["score", "precision", "recall", "f1"]
-"""Number of a protocol: its score of the captions, or its localisation."""
+Measure = Literal["score", "precision", "recall", "f1", "map"]
+"""Number of a protocol: its score of the captions, its localisation, or the mean
+average precision of ``scan2cap-benchmark``.
+"""
 Annotators = Literal["merged", "best", "mean"]
 """Treatment of several annotators: their events as one list, the annotator with the
 best F1, or the mean.
 """
+Hypothesis = Literal["prediction", "reference"]
+"""Text that a caption metric which is not symmetric takes for its hypothesis."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Options:
     max_proposals: int | None = None
     annotators: Annotators | None = None
     overlap: str | None = None
+    hypothesis: Hypothesis | None = None
 
     def refuse(self, *names: str) -> None:
         """Raise :class:`HarnessError` for parameters that the protocol has not."""

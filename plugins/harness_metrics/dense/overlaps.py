@@ -14,6 +14,8 @@ ACTIVITYNET_EPSILON = 1e-8
 """Term of the denominator of the tIoU of ``densevid_eval``, which puts an overlap of
 exactly .5 below the threshold .5.
 """
+BOX_TOLERANCE = 1e-3
+"""Largest deviation of the corners from those of a box, in its longest side."""
 
 
 def time_overlaps(
@@ -77,6 +79,38 @@ def oriented_scene_overlaps(first: np.ndarray, second: np.ndarray) -> np.ndarray
     """
     common, union = _volumes(first, second)
     return np.divide(common, union, out=np.zeros_like(common), where=union > 0)
+
+
+def are_turned_boxes(places: np.ndarray) -> np.ndarray:
+    """Return the mask of eight corners (n, 8, 3) that are a box turned about z, or have
+    no volume, shape (n,).
+
+    >>> corners = [
+    ...     (x, y, z) for z in (0, 1) for x, y in ((0, 0), (0, 1), (1, 1), (1, 0))
+    ... ]
+    >>> are_turned_boxes(np.array([corners], dtype=float)).tolist()
+    [True]
+    """
+    return np.array([_is_turned_box(box) for box in places], dtype=bool)
+
+
+def _is_turned_box(box: np.ndarray) -> bool:
+    sizes = np.ptp(box, axis=0)
+    tolerance = BOX_TOLERANCE * sizes.max()
+    ordered = box[np.argsort(box[:, 2], kind="stable")]
+    base = _footprint(box)
+    if not sizes.all() or _area(base) <= tolerance**2:
+        return True
+    top = ordered[4:, :2]
+    levels = np.ptp(ordered[:4, 2]), np.ptp(ordered[4:, 2])
+    # both diagonals of a rectangle have one middle and one length
+    first, second = base[2] - base[0], base[3] - base[1]
+    middles = base[0] + base[2] - base[1] - base[3]
+    lengths = np.linalg.norm(first) - np.linalg.norm(second)
+    distances = np.linalg.norm(base[:, None] - top[None], axis=2)
+    gaps = [*levels, *abs(middles), abs(lengths)]
+    gaps += [distances.min(axis=0).max(), distances.min(axis=1).max()]
+    return max(gaps) <= tolerance
 
 
 def generalised_scene_overlaps(first: np.ndarray, second: np.ndarray) -> np.ndarray:

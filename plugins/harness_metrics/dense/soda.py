@@ -76,6 +76,7 @@ class SodaProtocol(VideoProtocol):
         self.text = options.text
         self.measure = "f1" if options.measure == "score" else options.measure
         self.annotators = options.annotators or "best"
+        self.is_exchanged = options.hypothesis == "reference"
         self.rules = SideRules(options.protocol)
 
     def scores(self, videos: Sequence[Video], features: Features) -> np.ndarray:
@@ -112,11 +113,13 @@ class SodaProtocol(VideoProtocol):
         """Return precision, recall and F1 of each pair of sides, shape (K, 3)."""
         matrices: list[np.ndarray] = []
         if self.variant != "d":
-            matrices = text_matrices(
-                [(system, annotator) for _, system, annotator in sides],
-                self.text,
-                features,
-            )
+            own = [(system, annotator) for _, system, annotator in sides]
+            if self.is_exchanged:
+                exchanged = [(annotator, system) for system, annotator in own]
+                found = text_matrices(exchanged, self.text, features)
+                matrices = [matrix.T for matrix in found]
+            else:
+                matrices = text_matrices(own, self.text, features)
         sums: list[float] = []
         for number, (_, system, annotator) in enumerate(sides):
             overlaps = time_overlaps(system.places, annotator.places)

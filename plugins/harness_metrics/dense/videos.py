@@ -11,6 +11,7 @@ import numpy as np
 
 from harness.contracts import Batch, EventSet, Features, Geometry
 from harness.errors import InputError
+from harness_metrics.dense.overlaps import are_turned_boxes
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]|[\r\n]")
 TOO_LATE = 20.0
@@ -91,6 +92,9 @@ class SideRules:
     """Start and end are exchanged where the end comes first, which is refused else."""
     limit: int | None = None
     """The first predictions of a file that count."""
+    turned: bool = False
+    """Boxes in scenes are compared as they are turned, not by their hulls, and have to
+    be boxes."""
 
 
 def read_videos(
@@ -124,15 +128,17 @@ def read_sides(
     for row, example_id in enumerate(batch.ids):
         own = sets[row * width : (row + 1) * width]
         durations = [item.duration for item in own if item.duration is not None]
-        annotators = [
-            _side(item, features, rules, f"references: '{example_id}'", None)
-            for item in own[batch.n :]
-        ]
+        annotators: list[Side] = []
+        for item in own[batch.n :]:
+            where = f"references: '{example_id}'"
+            annotators.append(_side(item, features, rules, where, None))
+            _check_unit(annotators[-1], durations, where)
+        length = max(durations, default=None) or _last_end(annotators)
         systems: list[Side] = []
         for item in own[: batch.n]:
             where = f"candidates: '{example_id}'"
             side = _side(item, features, rules, where, rules.limit)
-            _check_unit(side, durations, where)
+            _check_unit(side, [] if length is None else [length], where)
             systems.append(side)
         examples.append((*systems, *annotators))
     return examples
@@ -166,6 +172,8 @@ def _side(
     places = np.array([event.place for event in kept], dtype=np.float64).reshape(shape)
     if geometry == "time":
         places = _in_order(places, rules, where)
+    if geometry == "box3d" and rules.turned:
+        check_boxes(places, where)
     return Side(
         places,
         features.intern(texts) if texts else np.zeros(0, dtype=np.int64),
@@ -175,6 +183,18 @@ def _side(
         tuple(event.label for event in kept),
         events.missing,
     )
+
+
+def check_boxes(places: np.ndarray, where: str) -> None:
+    """Raise :class:`InputError` for eight corners that are no box turned about z."""
+    others = np.flatnonzero(~are_turned_boxes(places))
+    if len(others):
+        raise InputError(
+            f"the corners of event {int(others[0]) + 1} are those of no box that is "
+            "turned about z; expected eight of one (dense:overlap=iou3d-hull, vote2cap "
+            "and scan2cap take the axis-aligned hull of any)",
+            where,
+        )
 
 
 def _in_order(times: np.ndarray, rules: SideRules, where: str) -> np.ndarray:
@@ -193,6 +213,18 @@ def _in_order(times: np.ndarray, rules: SideRules, where: str) -> np.ndarray:
         "start and end (the protocol vid2seq exchanges them)",
         where,
     )
+
+
+def _last_end(annotators: Sequence[Side]) -> float | None:
+    """Return the last end of the events of annotators, which stands for the length of a
+    video without a duration; None without times.
+    """
+    ends = [
+        float(side.places[:, 1].max())
+        for side in annotators
+        if len(side) and side.places.shape[1:] == (2,)
+    ]
+    return max(ends, default=None) or None
 
 
 def _check_unit(side: Side, durations: Sequence[float], where: str) -> None:

@@ -105,3 +105,10 @@ def test_what_is_no_event_is_one_line(fields, message):
     with pytest.raises(InputError, match=message) as raised:
         read({"id": "v", **fields})
     assert str(raised.value).startswith("f:1")
+
+
+def test_an_event_without_a_text_is_named():
+    fields = {"id": "v", "captions": [{"timestamp": [0, 5], "score": 0.5}]}
+    rows = event_set_rows([Record("f:1", fields)], "id", "captions", is_video=False)
+    with pytest.raises(InputError, match="event 1: the event has no text; expected"):
+        list(rows)

@@ -23,6 +23,9 @@ ADVICE = [
     "choose with system: NAME",
     "(allow_missing: true scores the others)",
     "(allow_empty: true keeps it)",
+    "(time_unit: seconds, hundredths or frames says which)",
+    "expected seconds, or the frames of a second: fps: 25",
+    "expected events: sets beside it",
 ]
 
 

@@ -18,6 +18,7 @@ from harness.run.coverage_tables import (
     checked_interval,
     table_file,
     table_name,
+    table_names,
 )
 from harness.run.intervals import estimate, nominal_estimate
 
@@ -102,6 +103,21 @@ def test_a_metric_without_a_table_keeps_its_interval_with_a_note(package):
     value, interval = estimate(Words(), rows, 50, 0)
     assert (value, interval.ends) == (2.0, None)
     assert nominal_estimate(Words(), rows, 50, 0)[1].ends is not None
+
+
+def test_the_table_that_says_most_of_a_metric_decides(package):
+    from measured_words import Words
+
+    sizes = {"3": {"interval": [0.5], "test": []}}
+    tables = json.loads((package / FILE).read_text())
+    tables["metrics"]["words(a)"] = {"sizes": sizes}
+    (package / FILE).write_text(json.dumps(tables))
+    assert table_names(Words("words(a,b)")) == ("words(a,b)", "words(a)", "words")
+    assert table_names(Words("words")) == ("words",)
+    # as few examples as the smallest measured number: that number decides
+    assert checked_interval(Words("words(a,b)"), INTERVAL, 20).ends is None
+    assert checked_interval(Words("words(a)"), INTERVAL, 20).ends is None
+    assert checked_interval(Words("words(b,a)"), INTERVAL, 20) == INTERVAL
 
 
 @pytest.mark.parametrize(

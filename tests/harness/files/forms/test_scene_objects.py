@@ -83,3 +83,12 @@ def test_predictions_are_scored_against_descriptions(save):
 def test_what_is_no_object_is_one_line(save, content, message):
     with pytest.raises(InputError, match=message):
         list(read_form(save(content), "candidates").rows)
+
+
+def test_marks_are_no_words_and_a_confidence_is_of_all_or_none(save):
+    rows = [{"caption": "sos a red sofa eos", "box": cube(1), "conf": 0.5, "cls": 1}]
+    (row,) = read_form(save({"s": rows}), "candidates").rows
+    assert row.fields["captions"] == ["a red sofa"]
+    rows.append({"caption": "sos eos", "box": cube(1), "cls": 1})
+    with pytest.raises(InputError, match="object 2 has no 'conf', which others have"):
+        list(read_form(save({"s": rows}), "candidates").rows)
