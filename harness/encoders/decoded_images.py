@@ -18,6 +18,12 @@ AHEAD = 8
 """Images per worker that are decoded and not read yet: enough that none waits."""
 
 
+def count_cores() -> int:
+    """Return the number of cores that this process may use."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
 def decode_ahead(
     names: Iterable[str], decode: Callable[[str], T], workers: int | None = None
 ) -> Iterator[T]:
@@ -33,7 +39,7 @@ def decode_ahead(
     workers : int, optional
         Number of threads; default: one per core of this process.
     """
-    count = workers or os.cpu_count() or 1
+    count = workers or count_cores()
     waiting = iter(names)
     with ThreadPoolExecutor(count) as pool:
         queue = deque[Future[T]](

@@ -97,6 +97,7 @@ def encode_images(
     open_image: Any,
     *,
     batch_size: int | None = None,
+    workers: int | None = None,
 ) -> np.ndarray:
     """Return unit vectors of images, float32, shape (len(names), d).
 
@@ -110,6 +111,8 @@ def encode_images(
         Function from a name to a Pillow image; its errors are raised.
     batch_size : int, optional
         Images per forward pass.
+    workers : int, optional
+        Threads that decode; default: one per core of this process.
 
     Raises
     ------
@@ -137,7 +140,10 @@ def encode_images(
             budget.run(np.ones(len(pixels), dtype=np.int64), forward, towers.name)
         vectors.append(in_order(blocks))
 
-    for pixels in decode_ahead(names, lambda name: towers.pixels(open_image(name))):
+    def decode(name: str) -> np.ndarray:
+        return towers.pixels(open_image(name))
+
+    for pixels in decode_ahead(names, decode, workers):
         held.append(pixels)
         if len(held) == size:
             encode_held()
@@ -154,10 +160,8 @@ def in_order(blocks: Sequence[tuple[np.ndarray, Any]]) -> np.ndarray:
     blocks : sequence of (ndarray, tensor)
         Item numbers of each batch, and its vectors.
     """
-    import torch
-
-    # one copy from the device for all batches
-    vectors = to_numpy(torch.cat([block for _, block in blocks]))
+    # The first copy waits for the device; on it the blocks are never in memory twice.
+    vectors = np.concatenate([to_numpy(block) for _, block in blocks])
     ordered = np.empty_like(vectors)
     ordered[np.concatenate([batch for batch, _ in blocks])] = vectors
     return ordered

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.encoders.precision import computing
+
 SIMILARITIES = 1 << 26
 """Similarities of tokens that an accelerator holds at a time."""
 
@@ -86,7 +88,8 @@ def batch_precisions(tokens: Sequence[Tokens], size: int) -> np.ndarray:
         # the examples that follow may be longer: the size of the step is a guess
         step = max(1, SIMILARITIES // max(1, max(longest[start : start + 64]) ** 2))
         stop = min(start + min(step, 64), len(groups))
-        out[start:stop] = precisions_on_device(groups[start:stop])
+        with computing("float32"):
+            out[start:stop] = precisions_on_device(groups[start:stop])
         start = stop
     return out
 

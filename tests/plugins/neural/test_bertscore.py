@@ -77,8 +77,8 @@ def test_layers_behind_the_one_that_is_read_are_left_out(model):
 
     encoder = TokenEncoder(lambda: model, 1, "the test", batch_size=8)
     tokens = encoder.encode(CANDIDATES)
-    tokenizer, cut, _ = encoder._loaded_model
-    assert len(cut.encoder.layer) == 1
+    tokenizer, copies = encoder._loaded_model
+    assert len(copies["cpu"].encoder.layer) == 1
     whole = transformers.AutoModel.from_pretrained(str(model)).eval()
     for text, found in zip(CANDIDATES, tokens):
         batch = tokenizer([text], return_tensors="pt")
