@@ -68,7 +68,11 @@ class TransformersTowers:
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of texts, whole, special ones included."""
-        return self.tokenizer(list(texts), padding=False, truncation=False)["input_ids"]
+        # a warning about long texts would be wrong: they are cut before they are read
+        rows = self.tokenizer(
+            list(texts), padding=False, truncation=False, verbose=False
+        )
+        return rows["input_ids"]
 
     def encode_ids(self, rows: Sequence[Sequence[int]]) -> Any:
         """Return the vectors of texts by their tokens, a tensor (B, d)."""

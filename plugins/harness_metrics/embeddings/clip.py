@@ -133,9 +133,7 @@ class Clip(LocalModelEmbedding):
         """Return text vectors, float32, shape (T, d)."""
 
         def compute(missing: list[str]) -> np.ndarray:
-            encode = partial(
-                encode_texts, batch_size=self.batch_size, long=self.long
-            )
+            encode = partial(encode_texts, batch_size=self.batch_size, long=self.long)
             copies = [partial(encode, towers) for towers in self.copies]
             sizes = [len(text) for text in missing]
             return spread_vectors(missing, sizes, copies, self.dtype)

@@ -188,9 +188,7 @@ class TokenEncoder(LoadsModel):
         sizes = [len(ids) for ids in rows.ids]
         return spread(range(len(texts)), sizes, copies, self.dtype)
 
-    def _encode_rows(
-        self, rows: _Rows, device: str, texts: list[int]
-    ) -> list[Tokens]:
+    def _encode_rows(self, rows: _Rows, device: str, texts: list[int]) -> list[Tokens]:
         """Return the tokens of some of the texts by the copy on a device."""
         torch: Any = import_module("torch")
         home = next(iter(self._loaded_model[1]))
@@ -243,6 +241,8 @@ class TokenEncoder(LoadsModel):
             list(texts),
             truncation=truncation,
             return_special_tokens_mask=True,
+            # whole texts are counted here, and need no warning that they are long
+            verbose=truncation,
             **options,
         )
 
