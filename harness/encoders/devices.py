@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
+from harness.contracts.parameters import WholeMark
 from harness.errors import HarnessError
 
-Devices = str | list[str]
+Devices = str | Annotated[list[str], WholeMark]
 """Parameter ``device`` of an encoder: ``auto`` (the first accelerator, else the CPU),
 ``all`` (every accelerator), a device of torch, or a list of them.
 """

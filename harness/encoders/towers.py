@@ -5,6 +5,7 @@ vectors of texts and images from any of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -122,7 +123,7 @@ def encode_images(
     import torch
 
     size = batch_size or IMAGES_PER_BATCH
-    budget = TokenBudget(towers.device, size)
+    budget = TokenBudget(towers.device, size, item="image")
     vectors: list[np.ndarray] = []
     held: list[np.ndarray] = []
 
@@ -143,7 +144,11 @@ def encode_images(
     def decode(name: str) -> np.ndarray:
         return towers.pixels(open_image(name))
 
-    for pixels in decode_ahead(names, decode, workers):
+    # Images in parallel, one thread of torch each. The call of get_num_threads fixes
+    # the number of this thread before that of later ones is set.
+    torch.get_num_threads()
+    one_thread = partial(torch.set_num_threads, 1)
+    for pixels in decode_ahead(names, decode, workers, begin=one_thread):
         held.append(pixels)
         if len(held) == size:
             encode_held()

@@ -129,9 +129,10 @@ def precisions_on_device(groups: Sequence[Sequence[Tokens]]) -> np.ndarray:
     shares = np.where(
         owners[:, None, :] == np.arange(size)[:, None], weights[:, None], 0
     )
-    parts: Any = torch.from_numpy(shares).to(device, best.dtype)
+    # float64 stays on the CPU: some accelerators lack it
+    parts: Any = torch.from_numpy(shares).to(best.dtype).to(device)
     finite = torch.nan_to_num(best[..., :size], neginf=0.0)
-    sums = (parts @ finite).double().cpu().numpy()
+    sums = (parts @ finite).cpu().double().numpy()
 
     # a text without a counted token matches nothing
     known = totals > 0

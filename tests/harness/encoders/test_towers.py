@@ -99,8 +99,24 @@ def test_batches_of_images_are_halved_where_memory_runs_out(
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
     monkeypatch.setattr(towers, "encode_pixels", full)
-    with pytest.raises(HarnessError, match="clip: out of memory with one"):
+    with pytest.raises(HarnessError, match="clip: out of memory with one image; use"):
         encode_images(towers, pictures, tiny_towers.open_rgb)
+
+
+def test_threads_that_decode_leave_those_of_the_model_as_they_are(towers, pictures):
+    before = torch.get_num_threads()
+    torch.set_num_threads(before + 1)
+    try:
+        seen = []
+
+        def open_image(name):
+            seen.append(torch.get_num_threads())
+            return tiny_towers.open_rgb(name)
+
+        encode_images(towers, pictures, open_image)
+        assert set(seen) == {1} and torch.get_num_threads() == before + 1
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_a_broken_image_is_named(towers, pictures):
