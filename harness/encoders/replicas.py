@@ -8,7 +8,7 @@ depends on its batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -34,7 +34,7 @@ def divide_shares(sizes: Sequence[int], copies: int) -> list[list[int]]:
 def spread(
     items: Sequence[T],
     sizes: Sequence[int],
-    copies: Sequence[Callable[[list[T]], Sequence[R]]],
+    copies: Sequence[Callable[[list[T]], Iterable[R]]],
     precision: Precision,
 ) -> list[R]:
     """Return the results of items, in their order; each copy of a model works in a
@@ -79,4 +79,5 @@ def spread_vectors(
     """Return the vectors of items, float32, shape (T, d); see :func:`spread`."""
     if len(copies) == 1 or not items:
         return copies[0](list(items))
-    return np.stack(spread(items, sizes, copies, precision))
+    vectors: list[np.ndarray] = spread(items, sizes, copies, precision)
+    return np.stack(vectors)

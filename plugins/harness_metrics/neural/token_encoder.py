@@ -197,10 +197,10 @@ class TokenEncoder(LoadsModel):
         out: dict[int, Tokens] = {}
 
         def forward(batch: np.ndarray) -> None:
-            hidden = self._hidden_states([ids[k] for k in batch], device)
+            numbers: list[int] = batch.tolist()
+            hidden = self._hidden_states([ids[k] for k in numbers], device)
             hidden = torch.nn.functional.normalize(hidden.float(), dim=-1).to(home)
             states: Any = hidden.numpy() if home == "cpu" else hidden
-            numbers: list[int] = batch.tolist()
             for text, vectors in zip(numbers, states):
                 present = vectors[: len(ids[text])]
                 out[text] = Tokens(present, ~special[text], ids[text])
