@@ -32,6 +32,7 @@ import numpy as np
 from harness.contracts import CaptionSet
 from harness.encoders.devices import first_device
 from harness.encoders.precision import Precision
+from harness.encoders.towers import TwoTowers
 from harness.registry.torchvision_guard import guard_torchvision
 from harness.run.features import FeatureCache
 
@@ -300,6 +301,7 @@ def time_clip(folder: Path, device: str, sizes: Sizes) -> None:
     from safetensors.torch import save_file
 
     from harness.encoders.decoded_images import decode_ahead
+    from harness.encoders.precision import computing
     from harness_metrics.neural.clipscore import ClipScore, open_picture
 
     torch.manual_seed(0)
@@ -316,6 +318,7 @@ def time_clip(folder: Path, device: str, sizes: Sizes) -> None:
         for k, (text, name) in enumerate(zip(texts, names))
     ]
     times: dict[str, float] = {}
+    pixels: list[np.ndarray] = []
     for precision in precisions_of(device):
         metric = ClipScore(
             weights=str(weights), model=sizes.clip, device=device, dtype=precision
@@ -327,21 +330,25 @@ def time_clip(folder: Path, device: str, sizes: Sizes) -> None:
 
         times[precision] = best_seconds(score, device, 1)
         show(f"harness, {precision}", times[precision])
+        towers = metric.clip.towers
 
-    towers = metric.clip.towers
+        def decode(towers: TwoTowers = towers) -> list[np.ndarray]:
+            return list(decode_ahead(names, lambda n: towers.pixels(open_picture(n))))
 
-    def decode() -> list[np.ndarray]:
-        return list(decode_ahead(names, lambda n: towers.pixels(open_picture(n))))
+        if not pixels:
+            pixels = decode()
+            show("decoding alone, all cores", best_seconds(decode, device, 1))
 
-    pixels = decode()
-    show("decoding alone, all cores", best_seconds(decode, device, 1))
+        def encode(
+            towers: TwoTowers = towers,
+            precision: Precision = precision,
+            pixels: list[np.ndarray] = pixels,
+        ) -> None:
+            with computing(precision):
+                for start in range(0, len(pixels), 64):
+                    towers.encode_pixels(np.stack(pixels[start : start + 64]))
 
-    def encode() -> None:
-        with torch.inference_mode():
-            for start in range(0, len(pixels), 64):
-                towers.encode_pixels(np.stack(pixels[start : start + 64]))
-
-    show(f"encoding alone, {precision}", best_seconds(encode, device, 1))
+        show(f"encoding alone, {precision}", best_seconds(encode, device, 1))
 
     network = network.to(device).eval()
     transform: Any = open_clip.image_transform(224, is_train=False)
@@ -378,10 +385,11 @@ def time_torchmetrics(
     model = tiny_towers.write(folder / "tiny")
 
     def load() -> tuple[object, object]:
-        return (
-            transformers.CLIPModel.from_pretrained(model),
-            transformers.CLIPProcessor.from_pretrained(model),
-        )
+        network: Any = transformers.CLIPModel.from_pretrained(model)
+        # torchmetrics reads the tensors that these returned before transformers 5
+        for name in ("get_image_features", "get_text_features"):
+            setattr(network, name, _returning_tensors(getattr(network, name)))
+        return network, transformers.CLIPProcessor.from_pretrained(model)
 
     peer = CLIPScore(model_name_or_path=load).to(device)
 
@@ -395,6 +403,16 @@ def time_torchmetrics(
             peer.update([image.to(device) for image in images], short)
 
     show("torchmetrics, a model of two layers", best_seconds(run, device, 1), ours)
+
+
+def _returning_tensors(features: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose answer is a tensor."""
+
+    def run(*inputs: object, **named: object) -> Any:
+        answer = features(*inputs, **named)
+        return getattr(answer, "pooler_output", answer)
+
+    return run
 
 
 def time_store(folder: Path, device: str, sizes: Sizes) -> None:
@@ -439,7 +457,7 @@ def main() -> int:
 
     transformers.logging.set_verbosity_error()
     device = first_device(args.device, "benchmark")
-    name = torch.cuda.get_device_name() if device.startswith("cuda") else device
+    name = torch.cuda.get_device_name(device) if device.startswith("cuda") else device
     cores = os.cpu_count()
     print(f"device: {name}, torch {torch.__version__}, {cores} cores", flush=True)
     for section in args.only or SECTIONS:

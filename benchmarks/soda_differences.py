@@ -105,9 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     args = parser.parse_args()
-    print(
-        "| references | protocol | hypothesis | stored | here | difference | |"
-    )
+    print("| references | protocol | hypothesis | stored | here | difference | |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for row in compare_numbers(args.folder):
         gap = row.value - row.stored

@@ -54,7 +54,8 @@ _NAMES = {
         "Objects Statistics example_scores is_defined join_statistics place_statistics"
     ),
     "parameters": (
-        "CodePath KeyVariable Parameters PathLike PathMark PathParam RunsCode Values"
+        "CodePath KeyVariable Parameters PathLike PathMark PathParam RunsCode Values "
+        "WholeMark"
     ),
     "reading": "EVENTS Events ListsIds Reading Role ShowsReadings",
     "sums": "SplitColumns weighted_means weighted_sums",

@@ -80,6 +80,12 @@ class CodeMark:
     """Marker of constructor parameters that have code run, of a folder or of a hub."""
 
 
+class WholeMark:
+    """Marker of lists of a metric's constructor that are one value of a parameter, and
+    no axis of the grid.
+    """
+
+
 KeyVariable = Annotated[str, KeyMark]
 """Annotation of a constructor parameter that names the environment variable of a key: a
 file needs the user's permission for it.
@@ -215,8 +221,9 @@ def parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
 
 
 def list_parameters(factory: Callable[..., object]) -> set[str]:
-    """Return the parameters of a constructor that accept lists, or mappings, and no
-    single value: by annotation or default.
+    """Return the parameters of a constructor whose lists are one value: those that
+    accept lists, or mappings, and no single value, by annotation or default, and those
+    with the mark :class:`WholeMark`.
     """
     hints = type_hints(factory)
     names = {
@@ -224,6 +231,7 @@ def list_parameters(factory: Callable[..., object]) -> set[str]:
         for name, hint in hints.items()
         if name != "return" and _accepts_lists_alone(hint)
     }
+    names |= _marked_parameters(factory, WholeMark)
     parameters = inspect.signature(factory).parameters.values()
     return names | {p.name for p in parameters if isinstance(p.default, (list, tuple))}
 

@@ -18,8 +18,18 @@ AHEAD = 8
 """Images per worker that are decoded and not read yet: enough that none waits."""
 
 
+def count_cores() -> int:
+    """Return the number of cores that this process may use."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
 def decode_ahead(
-    names: Iterable[str], decode: Callable[[str], T], workers: int | None = None
+    names: Iterable[str],
+    decode: Callable[[str], T],
+    workers: int | None = None,
+    *,
+    begin: Callable[[], None] | None = None,
 ) -> Iterator[T]:
     """Yield ``decode(name)`` of each name in order; later ones are decoded meanwhile.
 
@@ -32,10 +42,12 @@ def decode_ahead(
         where the image would be yielded.
     workers : int, optional
         Number of threads; default: one per core of this process.
+    begin : callable, optional
+        Called in each thread before its first image.
     """
-    count = workers or os.cpu_count() or 1
+    count = workers or count_cores()
     waiting = iter(names)
-    with ThreadPoolExecutor(count) as pool:
+    with ThreadPoolExecutor(count, initializer=begin) as pool:
         queue = deque[Future[T]](
             pool.submit(decode, name) for name in islice(waiting, count * AHEAD)
         )

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
+from harness.contracts.parameters import WholeMark
 from harness.errors import HarnessError
+
+Devices = str | Annotated[list[str], WholeMark]
+"""Parameter ``device`` of an encoder: ``auto`` (the first accelerator, else the CPU),
+``all`` (every accelerator), a device of torch, or a list of them.
+"""
 
 
 def visible_devices() -> list[str]:
@@ -84,14 +90,31 @@ def first_device(device: str, subject: str) -> str:
     return devices_of(device, subject)[0]
 
 
-def device_kind(device: str) -> str:
-    """Return the kind of the device of a model that runs on one, such as ``cuda``.
+def encoder_devices(device: str | Sequence[str], subject: str) -> list[str]:
+    """Return the devices of an encoder, each with a copy of its model: under ``auto``
+    the first accelerator, under ``all`` every one, else the CPU. Raises as
+    :func:`devices_of`.
 
-    >>> device_kind("cpu"), device_kind("cuda:1")
+    >>> encoder_devices(["cpu", "cpu"], "embedding 'clip'")
+    ['cpu', 'cpu']
+    """
+    if device == "all":
+        return visible_devices()
+    names = devices_of(device, subject)
+    return names[:1] if device == "auto" else names
+
+
+def device_kind(device: str | Sequence[str]) -> str:
+    """Return the kind of the devices of an encoder, such as ``cuda``; those of several
+    kinds are joined.
+
+    >>> device_kind("cpu"), device_kind(["cuda:0", "cuda:1"])
     ('cpu', 'cuda')
     """
-    name = visible_devices()[0] if device == "auto" else device
-    return name.partition(":")[0]
+    names = [device] if isinstance(device, str) else device
+    if device in ("auto", "all"):
+        names = visible_devices()[:1]
+    return "+".join(dict.fromkeys(name.partition(":")[0] for name in names))
 
 
 def number_format(dtype: str, device: str) -> str:

@@ -11,6 +11,8 @@ def is_out_of_memory(error: BaseException) -> bool:
     return (
         isinstance(error, MemoryError)
         or "out of memory" in text.lower()
+        # a library of an accelerator, such as cuBLAS, that found no room of its own
+        or "_ALLOC_FAILED" in text
         or "can't allocate memory" in text
     )
 

@@ -187,6 +187,8 @@ def _encode_short(network: Any, ids: Any) -> Any:
     positions does: no position reads a later one, so that those behind the longest
     text are left out.
     """
+    import torch
+
     length = ids.shape[1]
     dtype = network.transformer.get_cast_dtype()
     states = network.token_embedding(ids).to(dtype)
@@ -195,7 +197,8 @@ def _encode_short(network: Any, ids: Any) -> Any:
     states = network.ln_final(network.transformer(states, attn_mask=mask))
 
     # the end token has the largest number
-    ends = states[range(len(ids)), ids.argmax(dim=-1)]
+    rows = torch.arange(len(ids), device=ids.device)
+    ends = states[rows, ids.argmax(dim=-1)]
     projection = network.text_projection
     return projection(ends) if callable(projection) else ends @ projection
 

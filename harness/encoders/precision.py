@@ -39,15 +39,21 @@ def computing(precision: Precision) -> Generator[None]:
     """Context of a forward pass: no gradients, and products of float32 numbers with
     all of their bits unless the precision is tf32.
 
-    torch convolves in tf32 on its own accord, which float32 must not.
+    torch convolves in tf32 on its own accord, which float32 must not; and the second
+    run is to have the bits of the first, so that no algorithm is chosen by its time.
     """
     import torch
 
     before = torch.get_float32_matmul_precision()
+    cudnn: Any = torch.backends.cudnn
     is_tf32 = precision == "tf32"
+    # a flag that is not named here takes a default of its own: enabled is False
+    convolutions = cudnn.flags(
+        enabled=cudnn.enabled, benchmark=False, deterministic=True, allow_tf32=is_tf32
+    )
     torch.set_float32_matmul_precision("high" if is_tf32 else "highest")
     try:
-        with torch.inference_mode(), torch.backends.cudnn.flags(allow_tf32=is_tf32):
+        with torch.inference_mode(), convolutions:
             yield
     finally:
         torch.set_float32_matmul_precision(before)

@@ -34,6 +34,8 @@ class TokenBudget:
         Tokens to begin with. The default is that of the kind of device.
     equal_lengths : bool
         Texts of one length alone share a batch: a model without a mask needs that.
+    item : str
+        Word for one text, in messages.
     """
 
     def __init__(
@@ -43,12 +45,14 @@ class TokenBudget:
         tokens: int | None = None,
         *,
         equal_lengths: bool = False,
+        item: str = "text",
     ) -> None:
         default = CPU_TOKENS if device == "cpu" else ACCELERATOR_TOKENS
         # a stated number of texts is not divided by their length
         self.tokens = tokens or (default if rows is None else 1 << 40)
         self.rows = rows
         self.equal_lengths = equal_lengths
+        self.item = item
 
     def rows_of(self, length: int) -> int:
         """Return the number of texts of ``length`` tokens that share a batch."""
@@ -115,15 +119,18 @@ class TokenBudget:
     ) -> None:
         if rows <= 1:
             raise HarnessError(
-                f"{subject}: out of memory with one text of {length} tokens; "
+                f"{subject}: out of memory with {self._describe(1, length)}; "
                 "use a smaller precision (dtype) or another device"
             ) from error
         self.tokens = max(1, rows * length // 2)
         _log.warning(
-            "%s: out of memory with %d texts of %d tokens: batches now have at most "
-            "%d tokens",
+            "%s: out of memory with %s: batches now have at most %s",
             subject,
-            rows,
-            length,
-            self.tokens,
+            self._describe(rows, length),
+            self._describe(self.rows_of(length), length),
         )
+
+    def _describe(self, rows: int, length: int) -> str:
+        """Return a number of texts with their length; an image has none."""
+        number = f"one {self.item}" if rows == 1 else f"{rows} {self.item}s"
+        return number if length == 1 else f"{number} of {length} tokens"

@@ -5,6 +5,7 @@ vectors of texts and images from any of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -97,6 +98,7 @@ def encode_images(
     open_image: Any,
     *,
     batch_size: int | None = None,
+    workers: int | None = None,
 ) -> np.ndarray:
     """Return unit vectors of images, float32, shape (len(names), d).
 
@@ -110,6 +112,8 @@ def encode_images(
         Function from a name to a Pillow image; its errors are raised.
     batch_size : int, optional
         Images per forward pass.
+    workers : int, optional
+        Threads that decode; default: one per core of this process.
 
     Raises
     ------
@@ -119,7 +123,7 @@ def encode_images(
     import torch
 
     size = batch_size or IMAGES_PER_BATCH
-    budget = TokenBudget(towers.device, size)
+    budget = TokenBudget(towers.device, size, item="image")
     vectors: list[np.ndarray] = []
     held: list[np.ndarray] = []
 
@@ -137,7 +141,14 @@ def encode_images(
             budget.run(np.ones(len(pixels), dtype=np.int64), forward, towers.name)
         vectors.append(in_order(blocks))
 
-    for pixels in decode_ahead(names, lambda name: towers.pixels(open_image(name))):
+    def decode(name: str) -> np.ndarray:
+        return towers.pixels(open_image(name))
+
+    # Images in parallel, one thread of torch each. The call of get_num_threads fixes
+    # the number of this thread before that of later ones is set.
+    torch.get_num_threads()
+    one_thread = partial(torch.set_num_threads, 1)
+    for pixels in decode_ahead(names, decode, workers, begin=one_thread):
         held.append(pixels)
         if len(held) == size:
             encode_held()
@@ -154,10 +165,8 @@ def in_order(blocks: Sequence[tuple[np.ndarray, Any]]) -> np.ndarray:
     blocks : sequence of (ndarray, tensor)
         Item numbers of each batch, and its vectors.
     """
-    import torch
-
-    # one copy from the device for all batches
-    vectors = to_numpy(torch.cat([block for _, block in blocks]))
+    # The first copy waits for the device; on it the blocks are never in memory twice.
+    vectors = np.concatenate([to_numpy(block) for _, block in blocks])
     ordered = np.empty_like(vectors)
     ordered[np.concatenate([batch for batch, _ in blocks])] = vectors
     return ordered

@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.encoders.model_folders import check_tokenizer
 from harness.encoders.precision import Precision, weight_dtype
+from harness.encoders.pretrained import load_pretrained
 from harness.errors import InputError, require
 from harness.files.announcements import announce
 from harness.registry.torchvision_guard import guard_torchvision
@@ -44,7 +45,7 @@ class TransformersTowers:
         guard_torchvision()
         transformers = require("transformers", extra="models", needed_by=self.name)
         with announce(f"loading {self.name}"):
-            network = _load_part(transformers.AutoModel, folder, "weights")
+            network = load_pretrained(transformers.AutoModel, folder)
             if not hasattr(network, "get_text_features"):
                 raise InputError(
                     f"a model of type '{network.config.model_type}', which has no "
@@ -68,7 +69,11 @@ class TransformersTowers:
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of texts, whole, special ones included."""
-        return self.tokenizer(list(texts), padding=False, truncation=False)["input_ids"]
+        # a warning about long texts would be wrong: they are cut before they are read
+        rows = self.tokenizer(
+            list(texts), padding=False, truncation=False, verbose=False
+        )
+        return rows["input_ids"]
 
     def encode_ids(self, rows: Sequence[Sequence[int]]) -> Any:
         """Return the vectors of texts by their tokens, a tensor (B, d)."""

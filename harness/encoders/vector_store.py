@@ -191,7 +191,7 @@ def parse_size(text: str) -> int:
 
 def encode_with_store(
     model: str,
-    device: str,
+    device: str | Sequence[str],
     items: Sequence[str],
     encode: Callable[[list[str]], np.ndarray],
 ) -> np.ndarray:
@@ -202,8 +202,8 @@ def encode_with_store(
     ----------
     model : str
         Everything but item and device that can change a vector.
-    device : str
-        Name of a torch device, or ``auto``.
+    device : str or sequence of str
+        Devices of the encoder, as its parameter names them.
     items : sequence of str
         Texts, or names of the contents of images.
     encode : callable

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.contracts import Parameters, Values
+from harness.contracts.parameters import parameters
 from harness.errors import HarnessError, UnknownName
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
@@ -135,8 +136,13 @@ def _options_of_keys(references: str | Sequence[str] | None) -> dict[Key, str]:
 
 
 def _image_params(metric: str, images: str | None) -> Values:
-    """Return the parameter of a metric that reads images; nothing for others."""
-    return {"images": images} if images and "images" in _needs(metric) else {}
+    """Return the parameter of a metric that looks up images in a folder; nothing for
+    others, such as those whose judge gets the images of the examples.
+    """
+    if not images or "images" not in _needs(metric):
+        return {}
+    names = parameters(current().load("metrics", metric))
+    return {"images": images} if "images" in names else {}
 
 
 def _needs(metric: str) -> Sequence[str]:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 WORDS = ["<pad>", "<unk>", "a", "dog", "cat", "runs", "on", "grass", "<s>", "</s>"]
 LENGTH = 12
+TEXTS = ["a dog runs on grass", "cat", "a dog on a cat on a dog on a cat on a dog"]
+"""Texts of several lengths, the last beyond :data:`LENGTH`."""
 SIZE = 16
 
 
@@ -106,3 +112,25 @@ def open_clip_folder(folder: Path) -> Path:
         folder / "open_clip_model.safetensors",
     )
     return folder
+
+
+def pictures(folder: Path) -> list[str]:
+    """Write images of several sizes and formats, and return their names."""
+    import numpy as np
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    names: list[str] = []
+    for k, suffix in enumerate(["jpg", "png", "webp"] * 3):
+        pixels = rng.integers(0, 255, (20 + k, 31, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(folder / f"{k}.{suffix}")
+        names.append(str(folder / f"{k}.{suffix}"))
+    return names
+
+
+def open_rgb(name: str) -> Image.Image:
+    """Return the image of a file in RGB."""
+    from PIL import Image
+
+    with Image.open(name) as image:
+        return image.convert("RGB")

@@ -146,7 +146,8 @@ class Classifier(LoadsModel):
             )
         device = first_device(self.device, needed_by)
         index = names.get(self.label.lower(), 0)
-        return tokenizer, model.to(device), index, device
+        # the weights of a file in half precision too compute in float32
+        return tokenizer, model.float().to(device), index, device
 
     def probabilities(self, texts: Sequence[str]) -> np.ndarray:
         """Return the probability of the class for each text, shape (T,): a sigmoid for

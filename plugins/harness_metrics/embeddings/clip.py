@@ -5,14 +5,14 @@ through open_clip or transformers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from harness.contracts import PathParam
 from harness.contracts.parameters import Count
 from harness.encoders.clip_weights import ClipWeights, find_clip_weights
-from harness.encoders.devices import first_device
+from harness.encoders.devices import Devices, encoder_devices
 from harness.encoders.fingerprints import weights_fingerprint
 from harness.encoders.long_texts import Long, count_cut_tokens
 from harness.encoders.precision import (
@@ -20,6 +20,7 @@ from harness.encoders.precision import (
     check_precision,
     signature_suffix,
 )
+from harness.encoders.replicas import spread_vectors
 from harness.encoders.towers import TwoTowers, encode_texts
 from harness.encoders.vector_store import encode_with_store
 from harness_metrics.embeddings.local_model import LocalModelEmbedding
@@ -43,8 +44,9 @@ class Clip(LocalModelEmbedding):
         Name of the architecture in open_clip, which only plain weights and tags need.
     batch_size : int, optional
         Texts per forward pass. The default is a budget of tokens.
-    device : str, default "auto"
-        Device of the model; ``auto`` is the first accelerator, else the CPU.
+    device : str or list of str, default "auto"
+        Device of the model: ``auto`` is the first accelerator, else the CPU. ``all``
+        accelerators, or a list of devices, share the texts.
     dtype : {'float32', 'tf32', 'bfloat16', 'float16'}
         Precision of the forward pass.
     long : {'cut', 'windows'}
@@ -67,7 +69,7 @@ class Clip(LocalModelEmbedding):
         weights: PathParam = DEFAULT_WEIGHTS,
         model: str | None = None,
         batch_size: Count | None = None,
-        device: str = "auto",
+        device: Devices = "auto",
         dtype: Precision = "float32",
         long: Long = "cut",
     ) -> None:
@@ -98,16 +100,24 @@ class Clip(LocalModelEmbedding):
             f"{signature_suffix(self.dtype)}{windows}"
         )
 
-    @cached_property
-    def _loaded_model(self) -> TwoTowers:
-        """The model on its device."""
-        device = first_device(self.device, self.needed_by)
+    def load_towers(self, device: str) -> TwoTowers:
+        """Return the model on a device."""
         return self.found.load(device, self.dtype)
+
+    @cached_property
+    def _loaded_model(self) -> Sequence[TwoTowers]:
+        devices = encoder_devices(self.device, self.needed_by)
+        return [self.load_towers(device) for device in devices]
+
+    @property
+    def copies(self) -> Sequence[TwoTowers]:
+        """The model on each device; loaded at first use."""
+        return self._loaded_model
 
     @property
     def towers(self) -> TwoTowers:
-        """The model on its device; loaded at first use."""
-        return self._loaded_model
+        """The model on its first device."""
+        return self.copies[0]
 
     def reads(self) -> str:
         """Return model and length of the texts that it reads."""
@@ -123,8 +133,9 @@ class Clip(LocalModelEmbedding):
         """Return text vectors, float32, shape (T, d)."""
 
         def compute(missing: list[str]) -> np.ndarray:
-            return encode_texts(
-                self.towers, missing, batch_size=self.batch_size, long=self.long
-            )
+            encode = partial(encode_texts, batch_size=self.batch_size, long=self.long)
+            copies = [partial(encode, towers) for towers in self.copies]
+            sizes = [len(text) for text in missing]
+            return spread_vectors(missing, sizes, copies, self.dtype)
 
         return encode_with_store(self.signature(), self.device, texts, compute)

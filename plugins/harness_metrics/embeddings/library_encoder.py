@@ -104,7 +104,8 @@ class LibraryEncoder:
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of texts, whole, special ones included."""
         prompted = [self.prompt + text for text in texts]
-        return self.model.tokenizer(prompted, truncation=False)["input_ids"]
+        rows = self.model.tokenizer(prompted, truncation=False, verbose=False)
+        return rows["input_ids"]
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return sentence vectors, float32, shape (T, d)."""

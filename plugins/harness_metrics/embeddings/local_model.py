@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.encoders.pretrained import POOLER, load_pretrained
 from harness.errors import require
 from harness.files.announcements import announce
 
@@ -53,6 +54,11 @@ def load_transformer(
         Subject of the message when transformers is missing.
     **options
         Further parameters of the model.
+
+    Raises
+    ------
+    InputError
+        For a model that transformers cannot load, and weights that are missing.
     """
     from harness.registry.torchvision_guard import guard_torchvision
 
@@ -62,7 +68,7 @@ def load_transformer(
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             str(path), local_files_only=True
         )
-        model = getattr(transformers, kind).from_pretrained(
-            str(path), local_files_only=True, **options
+        model = load_pretrained(
+            getattr(transformers, kind), path, unread=(POOLER,), **options
         )
     return tokenizer, model.eval()

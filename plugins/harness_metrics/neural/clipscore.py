@@ -11,15 +11,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
 from harness.contracts.parameters import Count
+from harness.encoders.decoded_images import count_cores
+from harness.encoders.devices import Devices
 from harness.encoders.long_texts import Long
 from harness.encoders.pictures import decode_picture
 from harness.encoders.precision import Precision
+from harness.encoders.replicas import spread_vectors
 from harness.encoders.towers import encode_images
 from harness.encoders.vector_store import current_store, encode_with_store
 from harness.errors import HarnessError, InputError
@@ -99,8 +103,9 @@ class ClipScore(MeanMetric):
         stem is the example's id. The default takes media names as paths.
     batch_size : int, optional
         Texts or images per forward pass.
-    device : str, default "auto"
-        Device of the model; ``auto`` is the first accelerator, else the CPU.
+    device : str or list of str, default "auto"
+        Device of the model: ``auto`` is the first accelerator, else the CPU. ``all``
+        accelerators, or a list of devices, share texts and images.
     dtype : {'float32', 'tf32', 'bfloat16', 'float16'}
         Precision of the forward pass.
     long : {'cut', 'windows'}
@@ -125,7 +130,7 @@ class ClipScore(MeanMetric):
         model: str | None = None,
         images: PathParam | None = None,
         batch_size: Count | None = None,
-        device: str = "auto",
+        device: Devices = "auto",
         dtype: Precision = "float32",
         long: Long = "cut",
     ) -> None:
@@ -204,9 +209,18 @@ class ClipScore(MeanMetric):
         """Return unit vectors of images by their names, float32, shape (T, d)."""
 
         def compute(missing: Sequence[str]) -> np.ndarray:
-            return encode_images(
-                self.clip.towers, missing, open_picture, batch_size=self.batch_size
-            )
+            copies = [
+                partial(
+                    encode_images,
+                    towers,
+                    open_image=open_picture,
+                    batch_size=self.batch_size,
+                    workers=max(1, count_cores() // len(self.clip.copies)),
+                )
+                for towers in self.clip.copies
+            ]
+            sizes = [1] * len(missing)
+            return spread_vectors(missing, sizes, copies, self.clip.dtype)
 
         if current_store() is None:
             return compute(names)
@@ -305,7 +319,7 @@ class PacScore(ClipScore):
         model: str = "ViT-B-32-quickgelu",
         images: PathParam | None = None,
         batch_size: Count | None = None,
-        device: str = "auto",
+        device: Devices = "auto",
         dtype: Precision = "float32",
         long: Long = "cut",
     ) -> None:

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.encoders.devices import first_device
 from harness.encoders.open_clip_towers import OpenClipTowers
 from harness.encoders.precision import Precision
 from harness.encoders.towers import TwoTowers
@@ -80,10 +78,8 @@ class LowRankClip(Clip):
         """Return the signature of the model and weights, followed by ``|lora``."""
         return f"{super().signature()}|lora"
 
-    @cached_property
-    def _loaded_model(self) -> TwoTowers:
-        """The model on its device."""
-        device = first_device(self.device, self.needed_by)
+    def load_towers(self, device: str) -> TwoTowers:
+        """Return the model on a device."""
         return LowRankTowers(self.found.path, self.found.model, device, self.dtype)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from harness.encoders.devices import device_kind, first_device
+from harness.encoders.devices import Devices, device_kind, encoder_devices
 from harness.encoders.fingerprints import weights_fingerprint
 from harness.encoders.long_texts import count_cut_tokens
 from harness.encoders.model_folders import check_tokenizer
@@ -21,6 +21,7 @@ from harness.encoders.precision import (
     signature_suffix,
     weight_dtype,
 )
+from harness.encoders.replicas import spread
 from harness.encoders.token_batches import TokenBudget
 from harness.encoders.vector_store import current_store, read_or_encode
 from harness.errors import HarnessError, InputError
@@ -29,6 +30,15 @@ from harness_metrics.neural.token_matching import Tokens
 
 PLAIN_ENCODERS = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
 """Kinds of models whose layers read the states of the one before alone."""
+
+
+class _Rows(NamedTuple):
+    """Tokens of texts, special ones included."""
+
+    ids: list[np.ndarray]
+    """Numbers of the tokens of each text, int64, shape (L,)."""
+    special: list[np.ndarray]
+    """True for the special tokens of each text, bool, shape (L,)."""
 
 
 class TokenEncoder(LoadsModel):
@@ -45,8 +55,9 @@ class TokenEncoder(LoadsModel):
         Subject of error messages.
     batch_size : int, optional
         Texts per forward pass; default: by a budget of tokens.
-    device : str
-        Name of a torch device, or ``auto``.
+    device : str or list of str
+        Device of the model, or several that share the texts, as
+        :func:`~harness.encoders.devices.encoder_devices` reads them.
     dtype : str
         Precision of the forward pass.
     """
@@ -58,7 +69,7 @@ class TokenEncoder(LoadsModel):
         needed_by: str,
         *,
         batch_size: int | None = None,
-        device: str = "auto",
+        device: Devices = "auto",
         dtype: Precision = "float32",
     ) -> None:
         self.find_folder = find_folder
@@ -97,9 +108,17 @@ class TokenEncoder(LoadsModel):
         return config.get("num_hidden_layers")
 
     @cached_property
-    def _loaded_model(self) -> tuple[Any, Any, str]:
-        """Tokenizer, model and device."""
-        device = first_device(self.device, self.needed_by)
+    def _loaded_model(self) -> tuple[Any, dict[str, Any]]:
+        """Tokenizer, and the copy of the model of each device; the token vectors go to
+        the first one.
+        """
+        devices = encoder_devices(self.device, self.needed_by)
+        loaded = {device: self._load(device) for device in devices}
+        tokenizer, _ = loaded[devices[0]]
+        return tokenizer, {device: model for device, (_, model) in loaded.items()}
+
+    def _load(self, device: str) -> tuple[Any, Any]:
+        """Return the tokenizer and the model on a device."""
         tokenizer, model = load_transformer(
             self.path, "AutoModel", "model", self.needed_by
         )
@@ -111,16 +130,13 @@ class TokenEncoder(LoadsModel):
             )
         if self.layer is not None:
             _leave_out_later_layers(model, self.layer)
-        return (
-            tokenizer,
-            model.to(device=device, dtype=weight_dtype(self.dtype)),
-            device,
-        )
+        return tokenizer, model.to(device=device, dtype=weight_dtype(self.dtype))
 
     @property
     def context(self) -> int:
         """Largest number of tokens of a text, special ones included."""
-        tokenizer, model, _ = self._loaded_model
+        tokenizer, models = self._loaded_model
+        model = next(iter(models.values()))
         return min(tokenizer.model_max_length, _positions(model))
 
     def reads(self) -> str:
@@ -156,23 +172,35 @@ class TokenEncoder(LoadsModel):
         layer = "last" if self.layer is None else self.layer
         model = f"tokens|{self.fingerprint}|layer:{layer}|{device_kind(self.device)}"
         encoded = read_or_encode(model, texts, compute)
-        return [self._to_device(_from_bytes(value)) for value in encoded]
+        home = encoder_devices(self.device, self.needed_by)[0]
+        return [_to_device(_from_bytes(value), home) for value in encoded]
 
     def _compute(self, texts: Sequence[str]) -> list[Tokens]:
-        torch: Any = import_module("torch")
-        device = self._loaded_model[2]
+        _, models = self._loaded_model
         if not texts:
             return []
-        rows = self._tokenise(texts)
-        ids = [np.array(row, dtype=np.int64) for row in rows["input_ids"]]
-        special = [np.array(row, dtype=bool) for row in rows["special_tokens_mask"]]
+        encoded = self._tokenise(texts)
+        rows = _Rows(
+            [np.array(row, dtype=np.int64) for row in encoded["input_ids"]],
+            [np.array(row, dtype=bool) for row in encoded["special_tokens_mask"]],
+        )
+        copies = [partial(self._encode_rows, rows, device) for device in models]
+        sizes = [len(ids) for ids in rows.ids]
+        return spread(range(len(texts)), sizes, copies, self.dtype)
+
+    def _encode_rows(self, rows: _Rows, device: str, texts: list[int]) -> list[Tokens]:
+        """Return the tokens of some of the texts by the copy on a device."""
+        torch: Any = import_module("torch")
+        home = next(iter(self._loaded_model[1]))
+        ids = [rows.ids[text] for text in texts]
+        special = [rows.special[text] for text in texts]
         out: dict[int, Tokens] = {}
 
         def forward(batch: np.ndarray) -> None:
-            hidden = self._hidden_states([rows["input_ids"][k] for k in batch])
-            hidden = torch.nn.functional.normalize(hidden.float(), dim=-1)
-            states: Any = hidden.numpy() if device == "cpu" else hidden
             numbers: list[int] = batch.tolist()
+            hidden = self._hidden_states([ids[k] for k in numbers], device)
+            hidden = torch.nn.functional.normalize(hidden.float(), dim=-1).to(home)
+            states: Any = hidden.numpy() if home == "cpu" else hidden
             for text, vectors in zip(numbers, states):
                 present = vectors[: len(ids[text])]
                 out[text] = Tokens(present, ~special[text], ids[text])
@@ -183,24 +211,17 @@ class TokenEncoder(LoadsModel):
             budget.run(lengths, forward, self.needed_by)
         return [out[k] for k in range(len(texts))]
 
-    def _hidden_states(self, rows: Sequence[Sequence[int]]) -> Any:
+    def _hidden_states(self, rows: Sequence[np.ndarray], device: str) -> Any:
         """Return the states (B, L, d) of token rows at the layer, padded behind."""
-        tokenizer, model, device = self._loaded_model
+        tokenizer, models = self._loaded_model
         batch = tokenizer.pad(
-            {"input_ids": [list(row) for row in rows]},
+            {"input_ids": [row.tolist() for row in rows]},
             padding_side="right",
             return_tensors="pt",
-        ).to(device)
-        states = model(**batch, output_hidden_states=True).hidden_states
+        )
+        model = models[device]
+        states = model(**batch.to(device), output_hidden_states=True).hidden_states
         return states[-1 if self.layer is None else self.layer]
-
-    def _to_device(self, tokens: Tokens) -> Tokens:
-        """Return stored tokens where the model computes."""
-        torch: Any = import_module("torch")
-        device = first_device(self.device, self.needed_by)
-        if device == "cpu":
-            return tokens
-        return tokens._replace(vectors=torch.from_numpy(tokens.vectors).to(device))
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the numbers of the tokens of each text, special ones included."""
@@ -212,7 +233,7 @@ class TokenEncoder(LoadsModel):
         As in bert-score, the first word has a blank before it where a tokeniser
         distinguishes that.
         """
-        tokenizer, _, _ = self._loaded_model
+        tokenizer, _ = self._loaded_model
         if type(tokenizer).__name__.startswith(("Roberta", "GPT2")):
             texts = [f" {text.strip()}" if text.strip() else "" for text in texts]
         options = {"max_length": self.context} if truncation else {}
@@ -220,6 +241,8 @@ class TokenEncoder(LoadsModel):
             list(texts),
             truncation=truncation,
             return_special_tokens_mask=True,
+            # whole texts are counted here, and need no warning that they are long
+            verbose=truncation,
             **options,
         )
 
@@ -255,6 +278,14 @@ def _to_bytes(tokens: Tokens) -> bytes:
             np.ascontiguousarray(vectors, dtype="<f4").tobytes(),
         )
     )
+
+
+def _to_device(tokens: Tokens, device: str) -> Tokens:
+    """Return tokens whose vectors are on a device: an array on the CPU."""
+    if device == "cpu":
+        return tokens
+    torch: Any = import_module("torch")
+    return tokens._replace(vectors=torch.from_numpy(tokens.vectors).to(device))
 
 
 def _on_cpu(vectors: Any) -> np.ndarray:

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.encoders.precision import computing
+
 SIMILARITIES = 1 << 26
 """Similarities of tokens that an accelerator holds at a time."""
 
@@ -86,7 +88,8 @@ def batch_precisions(tokens: Sequence[Tokens], size: int) -> np.ndarray:
         # the examples that follow may be longer: the size of the step is a guess
         step = max(1, SIMILARITIES // max(1, max(longest[start : start + 64]) ** 2))
         stop = min(start + min(step, 64), len(groups))
-        out[start:stop] = precisions_on_device(groups[start:stop])
+        with computing("float32"):
+            out[start:stop] = precisions_on_device(groups[start:stop])
         start = stop
     return out
 
@@ -126,9 +129,10 @@ def precisions_on_device(groups: Sequence[Sequence[Tokens]]) -> np.ndarray:
     shares = np.where(
         owners[:, None, :] == np.arange(size)[:, None], weights[:, None], 0
     )
-    parts: Any = torch.from_numpy(shares).to(device, best.dtype)
+    # float64 stays on the CPU: some accelerators lack it
+    parts: Any = torch.from_numpy(shares).to(best.dtype).to(device)
     finite = torch.nan_to_num(best[..., :size], neginf=0.0)
-    sums = (parts @ finite).double().cpu().numpy()
+    sums = (parts @ finite).cpu().double().numpy()
 
     # a text without a counted token matches nothing
     known = totals > 0

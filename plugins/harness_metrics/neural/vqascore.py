@@ -21,6 +21,7 @@ from harness.contracts import (
     PathParam,
 )
 from harness.contracts.parameters import check_arguments
+from harness.encoders.devices import Devices
 from harness.errors import HarnessError, InputError
 from harness.files.image_names import image_folder
 from harness.files.user_path import user_path
@@ -84,7 +85,7 @@ class VqaScore(LoadsModel, MeanMetric):
         answer: str = ANSWER,
         system: str | None = None,
         revision: str | None = None,
-        device: str | list[str] = "auto",
+        device: Devices = "auto",
         device_map: Any = None,
         dtype: str = "auto",
         batch_size: int | str = "auto",

@@ -19,6 +19,7 @@ from harness.contracts import (
     weighted_means,
 )
 from harness.contracts.parameters import Count, check_arguments
+from harness.encoders.devices import Devices
 from harness.encoders.long_texts import Long
 from harness.encoders.precision import Precision
 from harness_metrics.bases.embedding_metric import EmbeddingMetric, EmbeddingSpec
@@ -195,7 +196,7 @@ class ClipRecall(Retrieval):
         model: str | None = None,
         images: PathParam | None = None,
         batch_size: Count | None = None,
-        device: str = "auto",
+        device: Devices = "auto",
         dtype: Precision = "float32",
         long: Long = "cut",
         k: Count | None = None,

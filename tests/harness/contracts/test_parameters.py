@@ -23,9 +23,11 @@ from harness.contracts.parameters import (
     Order,
     Positive,
     Share,
+    WholeMark,
     check_arguments,
     check_fields,
     check_parameters,
+    list_parameters,
     parameters,
     path_parameters,
     type_hints,
@@ -166,6 +168,20 @@ def test_parameters_of_a_dataclass_are_checked():
     check_parameters("metric 'p'", Point, {"n": 2})
     with pytest.raises(HarnessError, match="n is 'x'"):
         check_parameters("metric 'p'", Point, {"n": "x"})
+
+
+def test_lists_that_are_one_value_are_told_from_axes_of_the_grid():
+    def create(
+        device: str | Annotated[list[str], WholeMark] = "auto",
+        names: Sequence[str] = (),
+        sizes: int | list[int] = 1,
+    ):
+        return device, names, sizes
+
+    assert list_parameters(create) == {"device", "names"}
+    check_parameters("the metric", create, {"device": ["cuda:0", "cuda:1"]})
+    with pytest.raises(InputError, match="device is 3; expected a text or a list"):
+        check_parameters("the metric", create, {"device": 3})
 
 
 def test_path_annotations_are_recognised():

@@ -21,6 +21,13 @@ def test_images_come_in_order_while_later_ones_are_decoded():
     assert list(decode_ahead(names, decode, workers=3)) == [k**2 for k in range(50)]
     assert threading.get_ident() not in threads
     assert list(decode_ahead([], decode)) == []
+    begun = set()
+
+    def begin():
+        begun.add(threading.get_ident())
+
+    assert len(list(decode_ahead(names, decode, workers=2, begin=begin))) == 50
+    assert 1 <= len(begun) <= 2
 
 
 def test_an_error_comes_in_the_place_of_its_image():

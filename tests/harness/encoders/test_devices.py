@@ -9,7 +9,9 @@ import torch
 
 from harness.encoders import devices
 from harness.encoders.devices import (
+    device_kind,
     devices_of,
+    encoder_devices,
     number_format,
     visible_devices,
 )
@@ -82,3 +84,17 @@ def test_auto_is_bfloat16_where_the_accelerator_computes_in_it(monkeypatch):
         == "float32"
     )
     assert devices.number_format("float16", "cuda:0") == "float16"
+
+
+def test_encoders_take_the_first_accelerator_or_those_that_are_named(monkeypatch):
+    monkeypatch.setattr(torch, "accelerator", accelerator("cuda", 3), raising=False)
+    assert encoder_devices("auto", "m") == ["cuda:0"]
+    assert encoder_devices("all", "m") == ["cuda:0", "cuda:1", "cuda:2"]
+    assert encoder_devices(["cuda:2", "cpu"], "m") == ["cuda:2", "cpu"]
+    with pytest.raises(HarnessError, match="m: no device 'cuda:3'; this machine has"):
+        encoder_devices(["cuda:0", "cuda:3"], "m")
+    kinds = ["auto", "all", "cuda:1", ["cuda:0", "cuda:1"], ["cpu", "cuda:0"]]
+    assert [device_kind(d) for d in kinds] == [*["cuda"] * 4, "cpu+cuda"]
+    monkeypatch.setattr(torch, "accelerator", accelerator(None), raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert encoder_devices("all", "m") == ["cpu"] and device_kind("all") == "cpu"

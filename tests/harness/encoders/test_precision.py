@@ -38,3 +38,16 @@ def test_a_precision_that_changes_numbers_stands_in_the_signature():
 def test_an_unknown_precision_gets_the_nearest_name():
     with pytest.raises(HarnessError, match="m: no precision 'float23'; did you mean"):
         check_precision("float23", "m")
+
+
+def test_convolutions_keep_cudnn_and_repeat_their_bits(monkeypatch):
+    """``cudnn.flags`` switches off what it is not told of."""
+    cudnn = torch.backends.cudnn
+    monkeypatch.setattr(cudnn, "benchmark", True)
+    with computing("float32"):
+        assert cudnn.enabled and cudnn.deterministic
+        assert not cudnn.benchmark and not cudnn.allow_tf32
+        with computing("tf32"):
+            assert cudnn.enabled and cudnn.allow_tf32
+    assert cudnn.enabled and cudnn.benchmark and cudnn.allow_tf32
+    assert not cudnn.deterministic

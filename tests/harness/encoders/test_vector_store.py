@@ -120,7 +120,7 @@ def test_the_default_model_is_stored_under_its_weights(tmp_path, monkeypatch):
     monkeypatch.setattr(minilm, "weights_fingerprint", lambda _: "other")
     for _ in range(2):
         model = MiniLm()
-        model.__dict__["_loaded_model"] = Other()
+        model.__dict__["_loaded_model"] = [Other()]
         model.encode(["a dog"])
     assert calls == [["a dog"]]
 

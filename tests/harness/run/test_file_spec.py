@@ -152,3 +152,15 @@ def test_references_are_strict_where_other_faults_are_allowed(pair):
 def test_no_file_is_refused(pair):
     with pytest.raises(HarnessError, match="no file of candidates"):
         score_spec([], pair[1], ["cider"])
+
+
+def test_the_folder_of_images_goes_to_metrics_that_look_images_up(tmp_path):
+    """A judge gets the images of the examples."""
+    (tmp_path / "p.json").write_text(json.dumps({"a": ["x y"]}))
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "a.png").write_bytes(b"")
+    judge = {"fleur": {"judge": {"base_url": "http://h/v1", "image": True}}}
+    folder = str(tmp_path / "images")
+    candidates = [str(tmp_path / "p.json")]
+    located = score_spec(candidates, None, ["clipscore", judge], images=folder)
+    assert located.data["metrics"] == [{"clipscore": {"images": folder}}, judge]

@@ -12,6 +12,7 @@ import pytest
 from harness.errors import InputError
 from harness_metrics.embeddings import bert_encoder
 from harness_metrics.embeddings.bert_encoder import BertEncoder
+from harness_metrics.embeddings.minilm import SentenceModel
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "dog", "cat", "runs", "on", "grass"]
 TEXTS = ["a dog", "a cat runs", "cat", "a dog runs on grass", "dog a", "", "zebra"]
@@ -172,3 +173,16 @@ def test_a_missing_tensor_is_an_input_error(folder, tmp_path):
         match=r"no tensor 'encoder\.layer\.1\.output\.dense\.bias' in the weights",
     ):
         BertEncoder(tmp_path / "model")
+
+
+def test_several_devices_give_the_vectors_of_one(folder):
+    """``cpu:0`` stands for an accelerator: its batches are copied there and back."""
+    expected = BertEncoder(folder).encode(TEXTS)
+    on_device = BertEncoder(folder, "cpu:0")
+    assert on_device.encode(TEXTS) == pytest.approx(expected, abs=1e-6)
+    embedding = SentenceModel(model=str(folder), device=["cpu", "cpu:0"])
+    assert embedding.encode(TEXTS) == pytest.approx(expected, abs=1e-6)
+    assert embedding.encode([]).shape == (0, 16)
+    assert embedding.cut_tokens(TEXTS).sum() == 0
+    one = SentenceModel(model=str(folder))
+    assert embedding.signature() == one.signature()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.encoders.open_clip_towers import load_state
 from harness.errors import HarnessError, InputError
 from harness_metrics.embeddings.clip import Clip
 
@@ -110,25 +109,3 @@ def test_the_default_is_the_published_model_or_says_how_to_fetch_it(
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(InputError, match="hf download openai/clip-vit-base-patch32"):
         Clip().signature()
-
-
-def test_a_state_dictionary_is_read_without_the_prefix_of_data_parallel_models(
-    tmp_path,
-):
-    torch = pytest.importorskip("torch")
-    torch.save(
-        {"state_dict": {"module.a": torch.ones(2), "b": torch.zeros(1)}},
-        tmp_path / "state.pt",
-    )
-    state = load_state(tmp_path / "state.pt")
-    assert {name: value.tolist() for name, value in state.items()} == {
-        "a": [1.0, 1.0],
-        "b": [0.0],
-    }
-
-
-def test_a_file_that_holds_no_tensors_is_an_input_error(tmp_path):
-    pytest.importorskip("torch")
-    (tmp_path / "bad.pt").write_bytes(b"not a checkpoint")
-    with pytest.raises(InputError, match="not a file of tensors alone"):
-        load_state(tmp_path / "bad.pt")

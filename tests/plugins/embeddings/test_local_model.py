@@ -1,16 +1,15 @@
-"""Models whose weights are local files: they are loaded offline, and pickled without
-their weights.
-"""
+"""Models in local folders: loading and pickling."""
 
 from __future__ import annotations
 
 import pickle
 import sys
-import types
+from functools import cached_property
 
 import pytest
 
 from harness.errors import MissingExtra
+from harness.registry.torchvision_guard import guard_torchvision
 from harness_metrics.embeddings.local_model import (
     LoadsModel,
     LocalModelEmbedding,
@@ -18,60 +17,44 @@ from harness_metrics.embeddings.local_model import (
 )
 
 
-class Holder(LoadsModel):
+class Loading(LoadsModel):
+    """Counts how often it loads."""
+
+    loads = 0
+
     def __init__(self):
-        self.path = "folder"
-        self._loaded_model = lambda: "cannot be pickled"
+        self.path = "a"
+
+    @cached_property
+    def _loaded_model(self):
+        type(self).loads += 1
+        return lambda: None  # cannot be pickled, as a model on an accelerator
 
 
-def test_a_loaded_model_is_not_pickled():
-    holder = Holder()
-    copy = pickle.loads(pickle.dumps(holder))
-    assert vars(copy) == {"path": "folder"}
-    assert callable(holder._loaded_model)
+def test_a_pickled_object_loads_its_model_itself():
+    first = Loading()
+    assert first._loaded_model is first._loaded_model and Loading.loads == 1
+    second = pickle.loads(pickle.dumps(first))
+    assert vars(second) == {"path": "a"}
+    assert callable(second._loaded_model) and Loading.loads == 2
 
 
-def test_fixed_weights_are_not_fitted():
+def test_fixed_weights_learn_nothing_from_references():
     embedding = LocalModelEmbedding()
-    embedding.fit([["a dog"], ["a cat"]])
+    embedding.fit([["a"]])
     assert vars(embedding) == {}
 
 
-class Loader:
-    """A class of transformers that records how it is loaded."""
+def test_tokenizer_and_model_of_a_folder_are_ready_to_use(tmp_path):
+    pytest.importorskip("torch")
+    guard_torchvision()
+    pytest.importorskip("transformers")
+    from tests.support import tiny_towers
 
-    def __init__(self):
-        self.calls = []
-
-    def from_pretrained(self, path, **options):
-        self.calls.append((path, options))
-        return self
-
-    def eval(self):
-        return ("in evaluation mode", self)
-
-
-@pytest.fixture
-def transformers(monkeypatch):
-    """A module ``transformers`` without models."""
-    module = types.ModuleType("transformers")
-    module.AutoTokenizer = Loader()
-    module.AutoModel = Loader()
-    monkeypatch.setitem(sys.modules, "transformers", module)
-    return module
-
-
-def test_nothing_is_downloaded_and_the_model_does_not_train(transformers, tmp_path):
-    tokenizer, model = load_transformer(
-        tmp_path, "AutoModel", "judge", "the metric", dtype="auto"
-    )
-    assert tokenizer is transformers.AutoTokenizer
-    assert model == ("in evaluation mode", transformers.AutoModel)
-    offline = {"local_files_only": True}
-    assert tokenizer.calls == [(str(tmp_path), offline)]
-    assert transformers.AutoModel.calls == [
-        (str(tmp_path), {**offline, "dtype": "auto"})
-    ]
+    folder = tiny_towers.write(tmp_path / "clip")
+    tokenizer, model = load_transformer(folder, "AutoModel", "model", "the test")
+    assert tokenizer("a dog")["input_ids"] == [8, 2, 3, 9]
+    assert not model.training
 
 
 def test_a_missing_library_says_who_needs_it(monkeypatch, tmp_path):
@@ -81,8 +64,9 @@ def test_a_missing_library_says_who_needs_it(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_folder_of_transformers_is_loaded(tmp_path):
+def test_a_folder_is_loaded_in_another_precision(tmp_path):
     torch = pytest.importorskip("torch")
+    guard_torchvision()
     pytest.importorskip("transformers")
     from tests.support import tiny_models
 

@@ -18,7 +18,6 @@ from harness_metrics.neural.bertscore import (
     published_baseline,
     read_baseline,
 )
-from harness_metrics.neural.token_encoder import TokenEncoder
 
 CANDIDATES = ["a dog runs on the grass", "two cats", "a man"]
 REFERENCES = ["the dog is running", "two cats sleep on a mat", "a woman"]
@@ -71,23 +70,6 @@ def test_equals_the_library(model, layer):
         assert scores == pytest.approx(values, abs=1e-5)
 
 
-def test_layers_behind_the_one_that_is_read_are_left_out(model):
-    import torch
-    import transformers
-
-    encoder = TokenEncoder(lambda: model, 1, "the test", batch_size=8)
-    tokens = encoder.encode(CANDIDATES)
-    tokenizer, cut, _ = encoder._loaded_model
-    assert len(cut.encoder.layer) == 1
-    whole = transformers.AutoModel.from_pretrained(str(model)).eval()
-    for text, found in zip(CANDIDATES, tokens):
-        batch = tokenizer([text], return_tensors="pt")
-        with torch.inference_mode():
-            states = whole(**batch, output_hidden_states=True).hidden_states[1][0]
-        expected = torch.nn.functional.normalize(states, dim=-1).numpy()
-        assert found.vectors == pytest.approx(expected, abs=1e-6)
-
-
 def recorded(monkeypatch, encoder):
     """Record the texts that the encoder gets."""
     encoded = []
@@ -132,12 +114,6 @@ def test_scores_are_the_best_reference_of_each_candidate(model, kind):
     batch = features.batch([CaptionSet("x", tuple(CANDIDATES), tuple(REFERENCES))])
     expected = metric.pairwise(batch, features)[0, :3, 3:].max(axis=1).mean()
     assert metric.scores(batch, features, None) == pytest.approx([expected])
-
-
-def test_vectors_do_not_depend_on_the_other_texts(model):
-    encoder = BertScore(path=str(model)).encoder
-    alone = encoder.encode([CANDIDATES[2]])[0].vectors
-    assert encoder.encode(CANDIDATES)[2].vectors == pytest.approx(alone, abs=1e-5)
 
 
 def test_equal_texts_score_one_and_the_best_reference_counts(model):

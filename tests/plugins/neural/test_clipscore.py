@@ -9,7 +9,9 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
+from harness.registry.torchvision_guard import guard_torchvision
 from harness.run.features import FeatureCache
+from harness.run.metric_plan import metric_plans
 from harness_metrics.neural.clipscore import (
     ClipScore,
     PacScore,
@@ -174,8 +176,6 @@ def test_images_are_found_by_the_ids_of_examples(pictures):
 @pytest.mark.slow
 def test_with_open_clip_and_random_weights(pictures, tmp_path):
     pytest.importorskip("torch")
-    from harness.registry.torchvision_guard import guard_torchvision
-
     guard_torchvision()
     open_clip = pytest.importorskip("open_clip")
     from safetensors.torch import save_file
@@ -196,3 +196,26 @@ def test_with_open_clip_and_random_weights(pictures, tmp_path):
     )
     (value,) = metric.scores(batch, features, None)
     assert 0 <= value <= 2.5
+
+
+def test_devices_share_texts_and_images(pictures, tmp_path):
+    pytest.importorskip("torch")
+    guard_torchvision()
+    pytest.importorskip("transformers")
+    from tests.support import tiny_towers
+
+    weights = str(tiny_towers.write(tmp_path / "clip"))
+    systems = [["a dog", "cat"], ["a cat runs", "dog"]]
+    values = []
+    for device in ("cpu", ["cpu", "cpu:0"]):
+        metric = {"clipscore": {"weights": weights, "device": device}}
+        plan = metric_plans([metric])
+        assert len(plan) == 1, "a list of devices is no axis of the grid"
+        features = FeatureCache()
+        sets = [
+            CaptionSet(str(k), tuple(texts), (), media=str(pictures / name))
+            for k, (texts, name) in enumerate(zip(systems, ("red.png", "green.png")))
+        ]
+        batch = features.batch(sets)
+        values.append(plan[0].metric.scores(batch, features, None))
+    assert values[1] == pytest.approx(values[0], abs=1e-6)
