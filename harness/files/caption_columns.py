@@ -25,6 +25,11 @@ _NUMBERED: Mapping[Role, re.Pattern[str]] = {
 """Normalised names of columns that hold one caption each of a set; pandas names the
 second of two equal columns ``caption.1``.
 """
+_RELATED = re.compile(
+    r"(.*_)?(captions?|captioned|predictions?|predicted|responses?|outputs?|answers?"
+    r"|generated|generations?|descriptions?|candidates?|hypothes[ie]s|references?)(_.*)?"
+)
+"""Names with a word for captions in them, such as ``model_caption``."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +98,26 @@ def find_caption_columns(
     further = ()
     if role == "references":
         further = _continue_columns(possible[0], numbered)
-    others = [name for name in (*possible[1:], *numbered) if name not in further]
-    return CaptionColumns((possible[0], *further), tuple(others))
+    chosen = (possible[0], *further)
+    other_role = CAPTION_COLUMNS["references" if role == "candidates" else "candidates"]
+    of_other_role = {find_name([name], present) for name in other_role}
+    related = [
+        name
+        for name in present
+        if name not in usual
+        and name not in of_other_role
+        and _RELATED.fullmatch(re.sub(r"[\s-]", "_", name.casefold()))
+        and _has_words(first_value[name])
+    ]
+    others = dict.fromkeys((*possible[1:], *numbered, *related))
+    return CaptionColumns(chosen, tuple(n for n in others if n not in chosen))
+
+
+def _has_words(value: YamlValue) -> bool:
+    """Return True for a text of several words, and for a list that begins with one."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and _has_words(value[0])
+    return isinstance(value, str) and " " in value.strip() and may_be_captions(value)
 
 
 def _continue_columns(first: str, numbered: Sequence[str]) -> tuple[str, ...]:

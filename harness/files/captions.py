@@ -4,22 +4,16 @@ per example from Python values.
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from contextlib import suppress
 from typing import Any, cast
 
 from harness.errors import InputError, counted
 from harness.files.records import kind
+from harness.files.written_values import parse_written
 from harness.files.yaml_source import YamlValue
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LIST_ENDS = re.compile(r"\s*\[\s*['\"].*['\"\]]\s*,?\s*\]\s*", re.DOTALL)
-"""A string that begins and ends as a list of strings."""
-_STRING = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-_LIST = re.compile(rf"\s*\[\s*{_STRING}(?:\s*,\s*{_STRING})*\s*,?\s*\]\s*", re.DOTALL)
 
 
 def check_text(value: YamlValue, location: str, *, what: str = "caption") -> str:
@@ -45,7 +39,10 @@ def check_text(value: YamlValue, location: str, *, what: str = "caption") -> str
     'a dog'
     """
     if not isinstance(value, str):
-        raise InputError(f"the {what} is {kind(value)}; expected text", location)
+        holds = ""
+        if isinstance(value, Mapping) and value:
+            holds = f" with {quote_list(value, 5)}"
+        raise InputError(f"the {what} is {kind(value)}{holds}; expected text", location)
     if "\0" in value:
         raise InputError(f"the {what} holds the character NUL: {value!r:.80}", location)
     if not value.isascii() and _SURROGATE.search(value):
@@ -82,10 +79,11 @@ def captions(
     """Return the captions of a string, an object with its caption (:func:`text_field`),
     or a list of these.
 
-    A string that holds a list of texts, as pandas and the csv module write one into a
-    cell, is read as that list. Raises :class:`InputError` for a value that
-    :func:`caption` refuses, and for a string that begins and ends as a list and is
-    none.
+    A string that holds a list of texts or objects, as pandas and the csv module write
+    one into a cell, is read as that list
+    (:func:`~harness.files.written_values.parse_written`). Raises :class:`InputError`
+    for a value that :func:`caption` refuses, and for a string that begins and ends as a
+    list and is none.
 
     >>> captions(["a dog", {"raw": "a cat"}], "here")
     ('a dog', 'a cat')
@@ -93,39 +91,15 @@ def captions(
     ('a dog', 'the dog')
     """
     if isinstance(value, str):
-        texts = parse_list(value, location, what=what)
-        if texts is None:
+        written = parse_written(value, location, what=what)
+        if written is None:
             return (caption(value, location, what=what, allow_empty=allow_empty),)
-        items = texts
+        items: Sequence[YamlValue] = written
     else:
         items = value if isinstance(value, (list, tuple)) else [value]
     return tuple(
         caption(_inner(item), location, what=what, allow_empty=allow_empty)
         for item in items
-    )
-
-
-def parse_list(text: str, location: str, *, what: str = "caption") -> list[str] | None:
-    """Return the texts of a list in Python's or JSON's form; None for a text that
-    begins or ends otherwise.
-
-    Raises
-    ------
-    InputError
-        When the text begins and ends as a list of strings and is none.
-    """
-    if not _LIST_ENDS.fullmatch(text):
-        return None
-
-    # Python joins strings without a comma between them, as NumPy prints an array, into
-    # one: such a text is refused.
-    if _LIST.fullmatch(text):
-        for read in (json.loads, ast.literal_eval):
-            with suppress(ValueError, SyntaxError):
-                return read(text.strip())
-    raise InputError(
-        f'the {what} {text!r:.80} is no list of texts; expected ["a dog", "the dog"]',
-        location,
     )
 
 
@@ -245,7 +219,8 @@ def texts_of(value: object, location: str) -> tuple[str, ...]:
 
     texts = [value] if _is_text(value) else _sequence(value, location, "of texts")
     if isinstance(value, str):  # a column of a table that was written and read again
-        texts = parse_list(value, location) or texts
+        written = parse_written(value, location)
+        texts = texts if written is None else written
     if not texts:
         raise InputError("the list is empty; expected at least one text", location)
     return tuple(check_text(_inner(cast(YamlValue, item)), location) for item in texts)
@@ -287,7 +262,7 @@ def by_text_id(values: Mapping[Any, object], name: str) -> dict[str, object]:
 
 def match_file_names(ids: Iterable[str], names: Iterable[str]) -> dict[str, str]:
     """Return id -> name where one of both is the file name of the other, or has its
-    number at the end, without leading zeros.
+    number at the end, without leading zeros, or its path below the folder of all.
 
     Empty unless all that either side has is matched, and every match is the only one.
 
@@ -299,9 +274,9 @@ def match_file_names(ids: Iterable[str], names: Iterable[str]) -> dict[str, str]
     """
     left = list(ids)
     right = list(names)
-    for reduce in (_stem, _number):
-        keys = {reduce(item): item for item in left}
-        targets = {reduce(item): item for item in right}
+    for reduce in (_stems, _numbers, _paths):
+        keys = dict(zip(reduce(left), left))
+        targets = dict(zip(reduce(right), right))
         if len(keys) < len(left) or len(targets) < len(right):
             continue  # a match would not be the only one
         common = keys.keys() & targets.keys()
@@ -343,10 +318,33 @@ def _stem(name: str) -> str:
     it.
     """
     name = name.strip("\"'= \t")
+    if "://" in name:  # what an address asks of its server is no part of the name
+        name = re.split(r"[?#]", name, maxsplit=1)[0]
     # pandas writes whole numbers with decimals where the column has gaps.
     if name.endswith(".0") and name[:-2].isdigit():
         return name[:-2]
-    return re.sub(r"(.*/)?([^/]+?)(\.[A-Za-z]\w{1,4})?", r"\2", name)
+    return re.sub(r"(.*[/\\])?([^/\\]+?)(\.[A-Za-z]\w{1,4})?", r"\2", name)
+
+
+def _stems(names: Sequence[str]) -> list[str]:
+    return [_stem(name) for name in names]
+
+
+def _numbers(names: Sequence[str]) -> list[str]:
+    return [_number(name) for name in names]
+
+
+def _paths(names: Sequence[str]) -> list[str]:
+    """Return paths below the folder that all have in common, without their endings."""
+    folders = [re.split(r"[/\\]", name)[:-1] for name in names]
+    common = 0
+    for steps in zip(*folders):
+        if len(set(steps)) > 1:
+            break
+        common += 1
+    return [
+        "/".join([*steps[common:], _stem(name)]) for steps, name in zip(folders, names)
+    ]
 
 
 def _number(name: str) -> str:

@@ -14,13 +14,16 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from harness.errors import InputError
-from harness.files.delimited import tab_separated_cells
+from harness.files.delimited import CELL_QUOTE, tab_separated_cells
 from harness.files.encodings import encoding_hint
+from harness.files.fields import is_media_name, is_number
 from harness.files.records import Record, check_columns
 from harness.files.streams import lines_of
 from harness.files.user_files import open_binary, plain_name
 
 SUFFIXES = (".csv", ".tsv")
+_ESCAPED = re.compile(r"""(?:^|[,;|])"[^"\r\n]*\\"[^,;|"\r\n]""")
+"""A quotation mark behind a backslash within a quoted cell, as MySQL writes it."""
 
 
 class _Header(NamedTuple):
@@ -182,11 +185,69 @@ def _csv_cells(
     """Yield the number of the last line and the cells of each row, as the csv module
     reads them; blank lines are left out.
     """
+    record: list[str] = []
+    """Lines of the row that is being read."""
+
+    def lines_of_row() -> Iterator[str]:
+        for _, line in lines:
+            record.append(line)
+            yield line
+
     reader = csv.reader(
-        (line for _, line in lines),
-        delimiter=delimiter,
-        skipinitialspace=delimiter == "|",
+        lines_of_row(), delimiter=delimiter, skipinitialspace=delimiter == "|"
     )
     for row in reader:
+        if len(record) > 1 or CELL_QUOTE in record[0]:
+            _check_quotes(record, row, delimiter)
+        record.clear()
         if row:
             yield reader.line_num, row
+
+
+def _check_quotes(record: Sequence[str], row: Sequence[str], delimiter: str) -> None:
+    """Raise :class:`csv.Error` for the lines of a row in which a quoted cell is not
+    closed, or holds further rows, and for quotation marks behind a backslash.
+    """
+    if any(_ESCAPED.search(line) for line in record):
+        raise csv.Error(
+            "a quotation mark stands behind a backslash; within a quoted cell "
+            f"it is doubled: {record[0].rstrip()!r:.60}"
+        )
+
+    if len(record) < 2 and not (row and row[-1].endswith("\n")):
+        return
+    follows = ""
+    if _is_id(row[0]):
+        follows = next(
+            (line for line in record[1:] if _is_row(line, row, delimiter)), ""
+        )
+    if follows or _is_open(record, delimiter):
+        lines = f", as {follows.rstrip()!r:.60}" if follows else ""
+        raise csv.Error(
+            f"the quotation mark in {record[0].rstrip()!r:.60} is not closed: "
+            f"its cell holds the lines below{lines}"
+        )
+
+
+def _is_open(record: Sequence[str], delimiter: str) -> bool:
+    """Return True for lines that end within a quoted cell, as the last row of a file
+    may: the csv module accepts it.
+    """
+    try:
+        list(csv.reader(record, delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        return "end of data" in str(error)
+    return False
+
+
+def _is_row(line: str, row: Sequence[str], delimiter: str) -> bool:
+    """Return True for a line that has the cells of a row, and an id in the first."""
+    cells = line.split(delimiter)
+    return len(cells) >= len(row) and _is_id(cells[0])
+
+
+def _is_id(cell: str) -> bool:
+    """Return True for a cell that can only be an id: a number, or the name of a
+    file.
+    """
+    return is_number(cell) or is_media_name(cell)

@@ -66,6 +66,24 @@ def has_field(fields: Parameters, column: str) -> bool:
     return column in fields or get_field(fields, column) is not None
 
 
+def is_number(text: str) -> bool:
+    """Return True for a number written as a text.
+
+    >>> is_number("27"), is_number("1e-3"), is_number("27 dogs")
+    (True, True, False)
+    """
+    return _NUMBER.fullmatch(text) is not None
+
+
+def is_media_name(text: str) -> bool:
+    """Return True for the address, name or path of a file.
+
+    >>> is_media_name("images/1.jpg"), is_media_name("a dog")
+    (True, False)
+    """
+    return any(form.fullmatch(text) for form in (_ADDRESS, _PATH))
+
+
 def may_be_captions(value: YamlValue) -> bool:
     """Return True for a value that can be a caption or captions: no number, address or
     path of a file, and no list of them.
@@ -79,5 +97,5 @@ def may_be_captions(value: YamlValue) -> bool:
     if isinstance(value, (list, tuple)):
         return not value or may_be_captions(value[0])
     if isinstance(value, str):
-        return not any(form.fullmatch(value) for form in (_NUMBER, _ADDRESS, _PATH))
+        return not is_number(value) and not is_media_name(value)
     return value is None or isinstance(value, Mapping)

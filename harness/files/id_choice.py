@@ -19,9 +19,9 @@ the record.
 """
 _NAMES_OF_MEDIA = frozenset(
     normalise(f"{kind}{end}")
-    for kind in ("image", "video", "audio", "file")
-    for end in ("", "_name", "_path", "_file")
-) | {"filename", "path"}
+    for kind in ("image", "img", "video", "audio", "file")
+    for end in ("", "_name", "_path", "_file", "_filename", "_url")
+) | {"filename", "path", "url"}
 """Names of columns with the file that a caption describes."""
 FIRST = 20
 """Number of records that show whether names of files may be ids of examples."""
@@ -350,8 +350,8 @@ def _choices_by_name(ids: Sequence[str], columns: IdsByColumn) -> list[IdChoice]
 def _contradicting_media(
     name: str, columns: IdsByColumn, others: Sequence[IdsByColumn]
 ) -> str | None:
-    """Return the column of the files that captions describe, where it pairs all records
-    otherwise than the number of the record does.
+    """Return the column of the files that captions describe, or of other ids, where it
+    pairs all records otherwise than the number of the record does.
 
     Both sides may number their records each in its own order: then the files say which
     records belong together.
@@ -359,7 +359,11 @@ def _contradicting_media(
     if _last_name(name) in _NAMES_OF_SUBJECTS | _NAMES_OF_MEDIA:
         return None
     for media, files in columns.items():
-        if _last_name(media) not in _NAMES_OF_MEDIA or len(set(files)) < len(files):
+        if media == name or len(set(files)) < len(files):
+            continue
+        if _last_name(media) not in _NAMES_OF_MEDIA and not (
+            _is_running(columns[name]) and not all(map(str.isdigit, files))
+        ):
             continue
         candidates = [
             (_column_of_name(name, file), _column_of_name(media, file))
@@ -368,6 +372,13 @@ def _contradicting_media(
         if _contradicts(columns[name], files, candidates):
             return media
     return None
+
+
+def _is_running(ids: Sequence[str]) -> bool:
+    """Return True for the numbers of records in their order, from 0 or 1."""
+    return ids[:1] in (["0"], ["1"]) and list(ids) == [
+        str(number) for number in range(int(ids[0]), int(ids[0]) + len(ids))
+    ]
 
 
 def _contradicts(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from harness.files.forms import Sample
+
 BOTH = {"1": "a dog", "2": "a cat"}
 
 
@@ -64,3 +66,13 @@ def captions(form, role="candidates"):
         return {None: [row[column] for row in rows]}
     name = "id" if "id" in rows[0] else "image_id"
     return {str(row[name]): row[column] for row in rows}
+
+
+def sample_of(folder, content, role="candidates", names=(), name="file"):
+    """Return the sample of a file with a content: text, bytes, or a JSON value."""
+    path = folder / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return Sample(path, role, names)

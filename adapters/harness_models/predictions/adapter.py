@@ -5,6 +5,7 @@ checked against the examples of the task.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -348,12 +349,15 @@ class Predictions:
         """
         number = len(table.captions) + len(table.null)
         ids = [example.id for example in task.examples]
-        if ids == [str(k) for k in range(len(ids))]:  # the data set is numbered too
-            return
         if number < len(ids) or (number > len(ids) and not task.partial):
             advice = ""
             if self.choice.id is None:
                 advice = " (or name the column of ids with id: ...)"
+            elif all(len(example.references) == number for example in task.examples):
+                advice = (
+                    f" (each example has {number:,} references: a list of references "
+                    "has one list per example, not one per annotator)"
+                )
             raise InputError(
                 f"holds {counted(number, 'record')} without ids for "
                 f"{counted(len(ids), 'example')}; records are matched by position, "
@@ -361,6 +365,8 @@ class Predictions:
                 str(table.path),
             )
 
+        if ids == [str(k) for k in range(len(ids))]:  # the data set is numbered too
+            return
         _check_lines(table, ids)
         if ids != [str(k) for k in range(1, len(ids) + 1)]:
             _log.warning(
@@ -503,11 +509,15 @@ def _match_by_media(table: Table, task: TaskView) -> None:
     table.rename({key: matches.get(key, key) for key in ids})
 
 
+_LINE_START = re.compile(r"[:,;|]?\s|[,;|]|#\d+\s|(?<=\w):(?=\w)")
+"""End of an id at the beginning of a line."""
+
+
 def _check_lines(table: Table, ids: Sequence[str]) -> None:
     """Raise :class:`InputError` for lines of text, or lists of two texts, each of which
     begins with an id of the examples.
     """
-    example_keys = {key for name in ids for key in (name, captions.name_keys(name)[0])}
+    example_keys = {key for name in ids for key in (name, *captions.name_keys(name))}
     texts = list(table.captions.values())
     if not texts or table.form not in ("txt", "list"):
         return
@@ -518,20 +528,16 @@ def _check_lines(table: Table, ids: Sequence[str]) -> None:
         right = "an object of ids and captions"
     else:
         starts = [
-            words[0].rstrip(":,;|")
-            for item in texts
-            if item and (words := item[0].split(maxsplit=1))
+            _LINE_START.split(item[0].strip(), maxsplit=1)[0] for item in texts if item
         ]
         what = "lines begin with the ids of the data set"
         right = "captions alone, or each id, a tab and its caption"
 
-    distinct = {
-        start for name in starts for start in (name, captions.name_keys(name)[0])
-    } & example_keys
-    if (
-        len(starts) == len(texts)
-        and len(set(starts)) == len(starts)
-        and len(distinct) >= len(starts)
+    if len(starts) < len(texts) or len(set(starts)) < len(starts):
+        return
+    if all(
+        not example_keys.isdisjoint((name, *captions.name_keys(name)))
+        for name in starts
     ):
         raise InputError(
             f"its {what} ({' '.join(texts[0])!r:.60}); expected {right}",

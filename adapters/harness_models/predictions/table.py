@@ -17,6 +17,7 @@ from harness.files import captions
 from harness.files.generated.cleaning import REPEATS
 from harness.files.generated.record_signs import RecordSigns
 from harness.files.id_choice import IdChoice, choose_ids
+from harness.files.row_groups import RowGroups
 
 USUAL = ""
 """Column name that stands for the usual names."""
@@ -83,6 +84,8 @@ class Table:
     """Notes on ids that were matched although they are not equal."""
     failures: dict[str, str] = field(default_factory=dict)
     """Id of an answer that is no set of events -> reason, with the answer."""
+    groups: RowGroups | None = None
+    """Column that tells apart records of one id."""
     no_ids: InputError | None = None
     """Error for a file without a usual column of ids; None where there is one,
     or where none is needed.
@@ -214,6 +217,10 @@ class Table:
                 key: self.signs.drop_repeats(texts)
                 for key, texts in self.captions.items()
             }
+        if self.groups is not None:
+            repeated = any(count > 1 for count in self._counts.values())
+            if remark := self.groups.remark(repeated=repeated):
+                self.remarks.append(remark)
         self.note_repeated_ids()
 
     def note_repeated_ids(self) -> None:

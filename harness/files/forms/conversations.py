@@ -10,7 +10,13 @@ from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, REFERENCE_COLUMNS
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
-from harness.files.forms.messages import is_conversation, last_answer, last_question
+from harness.files.forms.messages import (
+    ASSISTANTS,
+    is_conversation,
+    last_answer,
+    last_question,
+    turn_role,
+)
 from harness.files.forms.record_forms import Conversion, items, record_kind
 from harness.files.forms.sample import HEAD, Sample
 from harness.files.records import Record, kind
@@ -36,11 +42,12 @@ def _converter(columns: tuple[str, ...]) -> Callable[[Record, Conversion], Value
 
     def convert(row: Record, conversion: Conversion) -> Values:
         lists = [name for name in columns if isinstance(row.fields.get(name), list)]
-        column = lists[0] if lists else ""
+        present = [*lists, *(name for name in columns if name in row.fields)]
+        column = next(iter(present), columns[0])
         turns = items(row.fields.get(column))
         if not is_conversation(turns):
             raise InputError(
-                f"'{column or columns[0]}' is {kind(row.fields.get(column))}; "
+                f"'{column}' is {kind(row.fields.get(column))}; "
                 "expected a list of turns with a role and a text",
                 row.where,
             )
@@ -51,6 +58,9 @@ def _converter(columns: tuple[str, ...]) -> Callable[[Record, Conversion], Value
         if question is not None:
             fields.setdefault("prompt", question)
         text = last_answer(turns, row.where)
+        further = sum(turn_role(turn).lower() in ASSISTANTS for turn in turns[:-1])
+        if further:
+            conversion.left_out["earlier answers of a conversation"] += further
         if text is None:
             conversion.left_out["answers without text"] += 1
         return {**fields, **conversion.captions(text)}

@@ -72,5 +72,9 @@ class FormKind:
     """Ways to choose where a file of the form may be read in several ways, in words;
     empty where there is no choice.
     """
+    check: Callable[[Sample], None] | None = None
+    """Raise :class:`~harness.errors.InputError` for a file that may be read in another
+    way too; not called where the user names the form.
+    """
     extra: str = ""
     """Extra of the distribution that reading the form needs."""

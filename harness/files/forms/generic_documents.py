@@ -26,7 +26,8 @@ def _refuse_constants(sample: Sample) -> None:
     """Raise :class:`InputError` for NaN or Infinity in a document, which captions hold
     none of.
     """
-    if sample.constants is not None:
+    # The look at the content, which a form that the user names has not had, finds them.
+    if sample.container == "document" and sample.constants is not None:
         raise sample.constants
 
 

@@ -13,6 +13,11 @@ from harness.files.delimited_tables import is_table_file
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.generic_documents import COLUMN, POSITION
+from harness.files.forms.line_doubts import (
+    check_header,
+    check_pairs,
+    check_plain_lines,
+)
 from harness.files.forms.sample import Sample
 from harness.files.forms.text import (
     VIDEO_LINE,
@@ -59,6 +64,7 @@ def _text_kind(
     *,
     reading: str = "columns of usual names, below a header line",
     numbered: bool = False,
+    check: Callable[[Sample], None] | None = None,
 ) -> FormKind:
     """Return a form of files of text, which the first line decides."""
     return FormKind(
@@ -70,6 +76,7 @@ def _text_kind(
         generic=True,
         splits="split" if "header" in reading else "",
         reading=reading,
+        check=check,
     )
 
 
@@ -94,12 +101,14 @@ CSV = _text_kind(
             "csv with semicolons or bars",
         ),
     ],
+    check=check_header,
 )
 TSV = _text_kind(
     "tsv",
     "tsv, cells quoted or not",
     table_rows,
     [FormExample('image\tcaption\n42\ta dog\n73\t"a cat, ""asleep"""', COLUMN)],
+    check=check_header,
 )
 FLICKR = _text_kind(
     "flickr",
@@ -114,6 +123,7 @@ PAIRS = _text_kind(
     two_column_rows,
     [FormExample("42\ta dog\n73\ta cat", "before the tab")],
     reading="the text behind the tab",
+    check=check_pairs,
 )
 VIDEO_LINES = FormKind(
     "video-lines",
@@ -130,4 +140,5 @@ TEXT = _text_kind(
     [FormExample("a dog\na cat", POSITION)],
     reading="each line",
     numbered=True,
+    check=check_plain_lines,
 )

@@ -155,6 +155,8 @@ def _read_by_content(sample: Sample, table: Sequence[FormKind]) -> Form:
 
     for item in table:
         if item.generic and item.recognise(sample):
+            if item.check is not None:
+                item.check(sample)
             return item.read(sample)
     raise _unknown_form(sample)
 

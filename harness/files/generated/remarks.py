@@ -12,6 +12,7 @@ from harness.contracts import CaptionSet
 from harness.files.generated.caption_marks import MARK_KINDS, MarkKind, marks_of
 from harness.files.generated.cleaning import REMOVABLE, REPEATS
 from harness.files.generated.late_pattern import late_pattern
+from harness.files.generated.set_signs import SetSigns
 from harness.files.generated.unspaced_scripts import ScriptCount
 
 BLOCK = 4096
@@ -55,7 +56,7 @@ class Remark:
 
     kind: str
     """think | marks | echo | prefix | markdown | unknown | refusal | empty | cut |
-    copies | same | repeats | script.
+    copies | same | repeats | script | absent | codes | joined | split.
     """
     text: str
     """The sentence."""
@@ -119,6 +120,7 @@ class OutputLook:
         self._examples = 0
         self._marks: dict[str, _Marks] = {}
         self._scripts = ScriptCount()
+        self._set_signs = (SetSigns("candidates"), SetSigns("references"))
         self._only: str | None = None
         self._differs = False
         self._copies = self._first_copies = True
@@ -144,6 +146,10 @@ class OutputLook:
         self._sizes.update(len(item.candidates) for item in sets)
 
         # Signs of a whole file, which one example can refute.
+        of_candidates, of_references = self._set_signs
+        item_ids = [item.id for item in sets]
+        of_candidates.add(item_ids, [item.candidates for item in sets])
+        of_references.add(item_ids, [item.references for item in sets])
         if self._only is None:
             self._only = texts[0]
         self._differs = self._differs or set(texts) != {self._only}
@@ -237,6 +243,15 @@ class OutputLook:
     def _remarks_on_all(self) -> Iterator[Remark]:
         """Yield the remarks on the whole file."""
         examples = self._examples
+        for signs in self._set_signs:
+            if absent := signs.absent():
+                yield Remark("absent", *absent)
+            if codes := signs.codes():
+                yield Remark("codes", *codes)
+            if joined := signs.joined():
+                yield Remark("joined", *joined)
+            if split := signs.split():
+                yield Remark("split", *split)
         if self._copies and examples >= MIN_COPIES:
             is_first = self._first_copies and self._most_references > 1
             which = ", the first one" if is_first else ""

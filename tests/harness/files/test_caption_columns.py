@@ -85,3 +85,21 @@ def test_the_first_value_that_is_not_empty_decides():
     )
     assert found is not None and found.names == ("caption",)
     assert find_caption_columns([{"id": 1}], "candidates") is None
+
+
+@pytest.mark.parametrize(
+    ("role", "fields", "others"),
+    [
+        ("candidates", {"caption": "a", "blip_caption": "a dog"}, ("blip_caption",)),
+        ("candidates", {"caption": "a", "GPT-4 Output": "a dog"}, ("GPT-4 Output",)),
+        ("references", {"caption": "a", "blip_caption": ["a dog"]}, ("blip_caption",)),
+        # of the other role, without words, or of another name
+        ("candidates", {"prediction": "a", "reference": "the dog"}, ()),
+        ("references", {"caption": "a", "generated_caption": "a dog"}, ()),
+        ("candidates", {"caption": "a", "caption_length": "5", "caption_id": "x"}, ()),
+        ("candidates", {"caption": "a", "prompt": "describe the image"}, ()),
+    ],
+)
+def test_columns_with_a_word_for_captions_are_named(role, fields, others):
+    found = find_caption_columns([fields], role)
+    assert found is not None and found.others == others

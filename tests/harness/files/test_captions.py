@@ -240,3 +240,20 @@ def test_file_names_are_matched_where_all_of_one_side_are(ids, names, matches):
     nothing is matched.
     """
     assert match_file_names(ids, names) == matches
+
+
+@pytest.mark.parametrize(
+    ("ids", "names"),
+    [
+        (["https://x.org/v/1.jpg?width=9&v=2", "https://x.org/2.jpg#a"], ["1", "2"]),
+        (["out/a/1.jpg", "out/b/1.jpg"], ["a/1", "b/1"]),
+        (["C:\\v\\a\\1.jpg", "C:\\v\\b\\1.jpg"], ["a/1.jpg", "b/1.jpg"]),
+        (["a/1.jpg", "b/1.jpg"], ["x/y/a/1.png", "x/y/b/1.png"]),
+    ],
+)
+def test_addresses_and_folders_are_no_part_of_a_name(ids, names):
+    assert match_file_names(ids, names) == dict(zip(ids, names))
+
+
+def test_other_folders_are_other_files():
+    assert match_file_names(["a/1.jpg", "b/1.jpg"], ["c/1.jpg", "d/1.jpg"]) == {}

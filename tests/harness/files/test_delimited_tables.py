@@ -104,3 +104,37 @@ def test_a_table_that_is_not_utf8_names_the_command(tmp_path):
     assert message(delimited_rows, path).endswith(
         f"(CP1252; convert it: iconv -f CP1252 -t UTF-8 {path} > NEW)"
     )
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        (
+            '1,"a dog\n2,a cat\n3,a bus\n',
+            r"""'1,"a dog' is not closed: .*, as '2,a cat'""",
+        ),
+        ('1,"a dog\n2,a "big" cat\n3,"a bus"\n', "is not closed"),
+        ('a.jpg,"a dog\nb.jpg,a cat\n', "is not closed: .*, as 'b.jpg,a cat'"),
+        ('1,"a dog\nand so on\n', "is not closed: its cell holds the lines below"),
+        ('1,"a \\"red\\" bus"\n', "a quotation mark stands behind a backslash"),
+    ],
+)
+def test_a_quoted_cell_that_takes_further_rows_is_refused(tmp_path, rows, reason):
+    path = write(tmp_path / "a.csv", f"id,caption\n{rows}")
+    with pytest.raises(InputError, match=reason):
+        list(delimited_rows(path))
+
+
+@pytest.mark.parametrize(
+    ("rows", "texts"),
+    [
+        ('1,"a dog\nand a cat"\n2,b\n', ["a dog\nand a cat", "b"]),
+        ('1,"one\n2 dogs, a cat"\n', ["one\n2 dogs, a cat"]),
+        ('1,"C:\\new\\"\n2,"b"\n', ["C:\\new\\", "b"]),
+        ('1,5\\" pipe\n', ['5\\" pipe']),
+        ('1,a "big" cat\n', ['a "big" cat']),
+    ],
+)
+def test_other_quoted_cells_are_read(tmp_path, rows, texts):
+    path = write(tmp_path / "a.csv", f"id,caption\n{rows}")
+    assert [row.fields["caption"] for row in delimited_rows(path)] == texts

@@ -12,12 +12,8 @@ import pytest
 from harness.errors import InputError
 from harness.files.forms import (
     FORMS,
-    line_rows,
     read_form,
     single_object,
-    table_rows,
-    text_form,
-    two_column_rows,
 )
 
 
@@ -62,20 +58,6 @@ def test_the_content_decides(form, content, name, count, numbered):
     assert (found, len(rows), flag) == (name, count, numbered)
 
 
-def test_records_two_levels_deep(form):
-    rows = [{"image_id": 7, "caption": "a dog"}]
-    assert form({"info": {}, "data": {"annotations": rows}}) == ("json", rows, False)
-    assert form({"data": {"annotations": ["a dog", "the dog"]}})[0] == "mapping", (
-        "an id may be called annotations"
-    )
-
-
-def test_the_role_selects_the_list_of_an_object(form):
-    both = {"predictions": ["a"], "references": [["b", "c"]]}
-    assert form(both)[1] == [{"captions": "a"}]
-    assert form(both, role="references")[1] == [{"captions": ["b", "c"]}]
-
-
 def test_names_of_the_user_make_a_header_or_a_record(form):
     assert form("key\tsaid\n1\ta dog\n")[0] == "pairs"
     assert form("key\tsaid\n1\ta dog\n", names=["said"])[1] == [
@@ -83,16 +65,6 @@ def test_names_of_the_user_make_a_header_or_a_record(form):
     ]
     assert form({"key": "1", "said": "a dog"})[0] == "mapping"
     assert form({"key": "1", "said": "a dog"}, names=["said"])[0] == "jsonl"
-
-
-def test_cells_are_texts_and_an_empty_cell_is_an_empty_text(form):
-    assert form('id,caption\n1,"a, b"\n2,\n')[1] == [
-        {"id": "1", "caption": "a, b"},
-        {"id": "2", "caption": ""},
-    ]
-    assert form('id\tcaption\n1\t"a" b\n', name="f.tsv")[1] == [
-        {"id": "1", "caption": '"a" b'}
-    ]
 
 
 def test_windows_line_ends_and_a_byte_order_mark(form):
@@ -187,34 +159,3 @@ def test_one_object_is_told_from_json_lines(tmp_path):
     ):
         path.write_text(content)
         assert single_object(path) == expected
-
-
-def test_places_are_lines(tmp_path):
-    path = tmp_path / "f"
-    path.write_text("a\n\nb\n")
-    assert [(row.where, row.fields["caption"]) for row in line_rows(path)] == [
-        (f"{path}:1", "a"),
-        (f"{path}:2", ""),
-        (f"{path}:3", "b"),
-    ]
-    path.write_text("1\tx\ty\n")
-    assert [dict(row.fields) for row in two_column_rows(path)] == [
-        {"id": "1", "caption": "x\ty"}
-    ]
-    path.write_text("id,caption\n1,a\n")
-    assert [row.where for row in table_rows(path)] == [f"{path}:2"]
-
-
-@pytest.mark.parametrize(
-    ("line", "name"),
-    [
-        ("image,caption", "csv"),
-        ("id\tcaption", "tsv"),
-        ("7\tcaption of it", "pairs"),
-        ("a caption", "txt"),
-        ("caption", "txt"),
-    ],
-)
-def test_a_header_names_a_column_of_ids_and_one_of_captions(tmp_path, line, name):
-    (tmp_path / "f").write_text(f"{line}\n")
-    assert text_form(tmp_path / "f")[0] == name

@@ -932,3 +932,73 @@ def test_frames_with_absent_cells_and_arrays(tmp_path):
         {"id": [1, 2], "captions": [["a dog", "dogs run"], ["a cat"]]}
     ).to_parquet(tmp_path / "r.parquet")
     assert bleu1(candidates, pd.read_parquet(tmp_path / "r.parquet")) == right
+
+
+@pytest.mark.parametrize("sign", ["|", "#0 ", ":"])
+def test_lines_that_begin_with_other_ids_are_no_captions(write, sign):
+    references = write("r.json", {f"v{k}": [text] for k, text in enumerate(TEXTS)})
+    lines = "".join(f"v{k}{sign}{text}\n" for k, text in enumerate(TEXTS))
+    with pytest.raises(InputError, match="its lines begin with the ids of the data"):
+        bleu1(write("c.txt", lines), references)
+
+
+@pytest.mark.parametrize("options", [{"allow_unknown": True}, {"allow_missing": True}])
+def test_records_by_position_are_as_many_as_examples(write, options):
+    for candidates, references in ((TEXTS, TEXTS[1:]), (TEXTS[1:], TEXTS)):
+        with pytest.raises(InputError, match="records without ids for . examples"):
+            bleu1(write("c.json", candidates), write("r.json", references), **options)
+
+
+def test_references_of_one_list_per_annotator_are_named(write):
+    by_annotator = [TEXTS, TEXTS[::-1]]
+    with pytest.raises(InputError, match="one list per example, not one per annotator"):
+        bleu1(write("c.json", TEXTS), write("r.json", by_annotator))
+
+
+@pytest.mark.parametrize("name", ["uid", "img", "img_path", "video_name", "idx"])
+def test_further_usual_names_of_ids(write, name):
+    rows = [{name: f"v{k}.jpg", "caption": text} for k, text in enumerate(TEXTS)]
+    assert bleu1(write("c.json", rows[::-1]), write("r.json", rows)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[{{'caption': {0!r}}}]",
+        '[{{"caption": "{0}"}}]',
+        "({0!r}, 'x y')",
+        "{{{0!r}}}",
+    ],
+)
+def test_references_written_into_a_cell(write, cell):
+    rows = "".join(f"{k}\t{cell.format(text)}\n" for k, text in enumerate(TEXTS))
+    candidates = write("c.json", [{"id": k, "caption": t} for k, t in enumerate(TEXTS)])
+    assert bleu1(candidates, write("r.tsv", f"id\tcaptions\n{rows}")) == pytest.approx(
+        1
+    )
+
+
+@pytest.mark.parametrize("name", ["sample_id", "key", "name", "uid", "url"])
+def test_a_shared_column_of_ids_contradicts_running_numbers(write, name):
+    rows = [
+        {"index": k, name: f"http://x/p{place}x", "caption": TEXTS[place]}
+        for k, place in enumerate((2, 0, 3, 1))
+    ]
+    references = [
+        {"index": k, name: f"http://x/p{k}x", "references": [text]}
+        for k, text in enumerate(TEXTS)
+    ]
+    assert bleu1(write("c.json", rows), write("r.json", references)) == pytest.approx(1)
+
+
+def test_numbers_that_do_not_run_are_ids(write):
+    """Both columns may be ids of something: the first usual one is taken."""
+    ids = [7, 3, 9, 4]
+    rows = [
+        {"id": ids[k], "key": f"k{(k + 1) % 4}", "caption": text}
+        for k, text in enumerate(TEXTS)
+    ]
+    references = [
+        {"id": ids[k], "key": f"k{k}", "caption": text} for k, text in enumerate(TEXTS)
+    ]
+    assert bleu1(write("c.json", rows), write("r.json", references)) == pytest.approx(1)

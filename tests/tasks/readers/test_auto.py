@@ -11,11 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import harness
-from harness.contracts import Example
 from harness.errors import InputError
 from harness_tasks.readers.auto import AutoReader
 from harness_tasks.readers.coco import CocoCaptions
-from harness_tasks.readers.joined import join_readers
 from harness_tasks.readers.tables import MappingReader, TableReader
 
 COCO = {
@@ -32,11 +30,6 @@ MSRVTT = {
     "videos": [{"video_id": "video1", "split": "test"}],
     "sentences": [{"video_id": "video1", "caption": "a dog"}],
 }
-ONE = [Example("a", ("x", "y"), media=None, meta={"k": 1}), Example("b", ("z",))]
-OTHER = [
-    Example("b", ("w",), source="s"),
-    Example("a", ("v",), media="a.jpg", meta={"k": 2, "l": 3}),
-]
 RECORDS = [
     {"video_id": "v1", "references": ["a", "b"], "split": "train"},
     {"video_id": "v2", "references": ["c"], "split": "test"},
@@ -123,32 +116,6 @@ def test_errors_name_the_parameter(tmp_path):
     with pytest.raises(InputError) as caught:
         AutoReader(path=str(path))
     assert (caught.value.parameter, caught.value.value) == ("path", str(path))
-
-
-def test_references_are_joined_by_id_in_the_order_of_the_files():
-    expected = [
-        Example("a", ("x", "y", "v"), media="a.jpg", meta={"k": 1, "l": 3}),
-        Example("b", ("z", "w"), source="s"),
-    ]
-    assert list(join_readers({"1": ONE, "2": OTHER}, None)) == expected
-    assert [
-        example.references for example in join_readers({"1": ONE, "2": OTHER}, 2)
-    ] == [("x", "y"), ("z", "w")]
-
-
-@pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        (OTHER[:1], "2: has no references for 1 of 2 examples of 1: 'a'"),
-        (
-            [*OTHER, Example("c", ("u",))],
-            "2: has references for 1 example not in 1: 'c'",
-        ),
-    ],
-)
-def test_other_ids_are_one_line(other, message):
-    with pytest.raises(InputError, match=f"^{message}$"):
-        list(join_readers({"1": ONE, "2": other}, None))
 
 
 def test_the_reader_of_files_joins_them(tmp_path, monkeypatch):
