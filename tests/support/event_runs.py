@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import harness
 from harness.contracts import Event, EventSet
@@ -27,7 +28,8 @@ def run_of(
     metrics: Sequence[str] = ("dense",),
 ) -> Run:
     """Return a run in memory of systems by label: example -> texts of their sets."""
-    return harness.score(systems, references, list(metrics)).run
+    scores: Any = harness.score(systems, references, list(metrics))
+    return scores.run
 
 
 def small_run(metrics: Sequence[str] = ("dense",)) -> Run:

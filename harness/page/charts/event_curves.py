@@ -177,7 +177,9 @@ def _localisation_lines(run: Run, ids: Sequence[str]) -> tuple[str, list[Values]
                 if predictions:
                     sums += _shares(overlaps, predictions, sizes)
         if count:
-            for measure, values in zip(("precision", "recall"), sums / count):
+            for measure, values in zip(
+                ("precision of pairs", "recall of pairs"), sums / count
+            ):
                 lines += [
                     _line(measure, label, threshold, value, False)
                     for threshold, value in zip(GRID, values.tolist())

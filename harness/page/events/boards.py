@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.contracts import Event
-from harness.page.events.scenes import Pair, Scene
+from harness.page.events.scenes import EventPair, Scene
 from harness.page.events.timeline import event_button, join_line, lane_name
 
 MARGIN = 0.03
@@ -28,7 +28,7 @@ class Picture(NamedTuple):
     """Width and height in the pixels in which boxes are given."""
 
 
-class Frame(NamedTuple):
+class BoardFrame(NamedTuple):
     """Part of the plane that a board shows."""
 
     left: float
@@ -60,13 +60,13 @@ def box_of(event: Event) -> tuple[float, float, float, float]:
     return low[0], -high[1], high[0], -low[1]
 
 
-def frame_of(scene: Scene, picture: Picture | None) -> Frame:
+def frame_of(scene: Scene, picture: Picture | None) -> BoardFrame:
     """Return the frame of the boards: the image, or all boxes with a margin."""
     boxes = np.array(
         [box_of(event) for lane in scene.lanes for _, event in lane.events]
     )
     if picture is not None:
-        return Frame(0.0, 0.0, *map(float, picture.size))
+        return BoardFrame(0.0, 0.0, *map(float, picture.size))
     low = np.minimum(boxes[:, :2], boxes[:, 2:]).min(axis=0)
     high = np.maximum(boxes[:, :2], boxes[:, 2:]).max(axis=0)
     centre = (low + high) / 2
@@ -75,11 +75,15 @@ def frame_of(scene: Scene, picture: Picture | None) -> Frame:
     height = max(height, width / FLATTEST)
     width = max(width, height / TALLEST)
     left, top = centre[0] - width / 2, centre[1] - height / 2
-    return Frame(*map(float, (left, top, width, height)))
+    return BoardFrame(*map(float, (left, top, width, height)))
 
 
 def _board(
-    scene: Scene, system: int | None, frame: Frame, has_picture: bool, largest: float
+    scene: Scene,
+    system: int | None,
+    frame: BoardFrame,
+    has_picture: bool,
+    largest: float,
 ) -> str:
     """Return the board of a system with the boxes of the annotators."""
     lanes = [*scene.annotators, *([] if system is None else [system])]
@@ -123,7 +127,7 @@ def _area(event: Event) -> float:
     return abs((right - left) * (bottom - top))
 
 
-def _place(event: Event, frame: Frame) -> str:
+def _place(event: Event, frame: BoardFrame) -> str:
     """Return the place of a box on a board as style."""
     left, top, right, bottom = box_of(event)
     x = 100 * (min(left, right) - frame.left) / frame.width
@@ -133,7 +137,7 @@ def _place(event: Event, frame: Frame) -> str:
     return f"left:{x:.2f}%;top:{y:.2f}%;width:{width:.2f}%;height:{height:.2f}%"
 
 
-def _line(scene: Scene, pair: Pair, frame: Frame) -> str:
+def _line(scene: Scene, pair: EventPair, frame: BoardFrame) -> str:
     """Return the ends of the line between the centres of two boxes."""
     ends: list[str] = []
     places = ((pair.annotator, pair.reference), (pair.system, pair.prediction))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.contracts import Event
 from harness.page.charts.chart import FONT, Layout
-from harness.page.events.boards import Frame, Picture, box_of, frame_of
+from harness.page.events.boards import BoardFrame, Picture, box_of, frame_of
 from harness.page.events.layout import (
     clock_text,
     length_of,
@@ -16,7 +16,7 @@ from harness.page.events.layout import (
     ticks,
     time_spans,
 )
-from harness.page.events.scenes import Pair, Scene, Scenes, score_text
+from harness.page.events.scenes import EventPair, Scene, Scenes, score_text
 from harness.reporting.table import number
 
 MOST_FIGURES = 6
@@ -146,7 +146,7 @@ def _timeline(figure: Figure, layout: Layout) -> str:
         for (position, event), (left, size), line in shapes:
             x, y = SPACE + left * width, tops[k] + name + row * line
             places[k, position] = (x + size * width / 2, y)
-            frame = Frame(x, y, size * width, bar)
+            frame = BoardFrame(x, y, size * width, bar)
             bars.append(_rectangle(figure, k, position, frame))
             words = fit_text(event.text, size * width - 0.6 * font, layout)
             bars.append(_text(x + 0.3 * font, y + 1.05 * font, words))
@@ -169,7 +169,7 @@ def _timeline(figure: Figure, layout: Layout) -> str:
 
 def _join(
     figure: Figure,
-    pair: Pair,
+    pair: EventPair,
     start: tuple[float, float],
     bar: float,
     places: dict[tuple[int, int], tuple[float, float]],
@@ -186,7 +186,12 @@ def _join(
 
 
 def _rectangle(
-    figure: Figure, lane: int, position: int, frame: Frame, *, is_board: bool = False
+    figure: Figure,
+    lane: int,
+    position: int,
+    frame: BoardFrame,
+    *,
+    is_board: bool = False,
 ) -> str:
     """Return the shape of an event: edge, filling and dashes by its kind and score."""
     own = figure.scene.lanes[lane]
@@ -236,13 +241,19 @@ def _boards(figure: Figure, layout: Layout) -> str:
     for k, system in enumerate(boards):
         left = SPACE + (k % columns) * (width + layout.gap)
         top = step * (k // columns) + 1.4 * font
-        parts += _board(figure, system, frame, Frame(left, top, width, height), layout)
+        parts += _board(
+            figure, system, frame, BoardFrame(left, top, width, height), layout
+        )
     rows = -(-len(boards) // columns)
     return _svg(layout.width, rows * step, font, parts)
 
 
 def _board(
-    figure: Figure, system: int | None, frame: Frame, place: Frame, layout: Layout
+    figure: Figure,
+    system: int | None,
+    frame: BoardFrame,
+    place: BoardFrame,
+    layout: Layout,
 ) -> Iterator[str]:
     """Yield the heading, the image and the boxes of a board."""
     scene = figure.scene
@@ -264,11 +275,11 @@ def _board(
             yield _rectangle(figure, lane, position, box, is_board=True)
 
 
-def _on_board(event: Event, frame: Frame, place: Frame) -> Frame:
+def _on_board(event: Event, frame: BoardFrame, place: BoardFrame) -> BoardFrame:
     """Return the place of a box on a board, in the units of the figure."""
     left, top, right, bottom = box_of(event)
     scale = place.width / frame.width
-    return Frame(
+    return BoardFrame(
         place.left + (min(left, right) - frame.left) * scale,
         place.top + (min(top, bottom) - frame.top) * scale,
         abs(right - left) * scale,

@@ -39,7 +39,7 @@ class Lane:
     """Score of the example by the metric whose pairs are shown."""
 
 
-class Pair(NamedTuple):
+class EventPair(NamedTuple):
     """A matched pair: lanes, and positions in their sets."""
 
     system: int
@@ -55,7 +55,7 @@ class Scene:
 
     id: str
     lanes: tuple[Lane, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[EventPair, ...]
     geometry: Geometry
     duration: float | None = None
 
@@ -70,9 +70,9 @@ class Scene:
         return [k for k, lane in enumerate(self.lanes) if not lane.is_system]
 
     @cached_property
-    def partners(self) -> Mapping[tuple[int, int], list[Pair]]:
+    def partners(self) -> Mapping[tuple[int, int], list[EventPair]]:
         """Lane and position of an event -> its pairs; events without one are absent."""
-        partners: dict[tuple[int, int], list[Pair]] = {}
+        partners: dict[tuple[int, int], list[EventPair]] = {}
         for pair in self.pairs:
             partners.setdefault((pair.system, pair.prediction), []).append(pair)
             partners.setdefault((pair.annotator, pair.reference), []).append(pair)
@@ -208,7 +208,7 @@ def _scene(
     ]
 
     labels = run.samples.labels
-    pairs: list[Pair] = []
+    pairs: list[EventPair] = []
     for k, item in items:
         system = run.samples.systems[k]
         places = _lanes_of(item.references, texts)
@@ -224,7 +224,7 @@ def _scene(
                 label += f" #{number_of_set + 1}"
             if name in of_system:
                 pairs += [
-                    Pair(
+                    EventPair(
                         len(lanes),
                         match.prediction,
                         places[match.annotator],
@@ -237,7 +237,9 @@ def _scene(
                 ]
             lanes.append(_lane(label, events, True, score))
 
-    geometries = {event.geometry for events in sets for event in events.events}
+    geometries: set[Geometry] = {
+        event.geometry for events in sets for event in events.events
+    }
     if len(geometries) != 1:
         return None
     drawn = [{position for position, _ in lane.events} for lane in lanes]

@@ -16,7 +16,7 @@ from harness.page.events.layout import (
     time_spans,
 )
 from harness.page.events.scenes import (
-    Pair,
+    EventPair,
     Scene,
     lane_text,
     score_text,
@@ -90,7 +90,7 @@ def _joins(
     )
 
 
-def join_line(pair: Pair, place: str, largest: float) -> str:
+def join_line(pair: EventPair, place: str, largest: float) -> str:
     """Return the line of a pair, with the numbers that a click shows."""
     match = pair.match
     share = match.score / largest if largest else 0.0
@@ -203,7 +203,7 @@ def _row(cells: list[str]) -> str:
     return f"<tr>{texts}</tr>"
 
 
-def _partner(scene: Scene, pair: Pair) -> str:
+def _partner(scene: Scene, pair: EventPair) -> str:
     """Return a partner of a predicted event in words."""
     lane = scene.lanes[pair.annotator]
     event = dict(lane.events)[pair.reference]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.contracts import Features
+from harness.contracts import EventMatch, Features
 from harness.errors import InputError, require
 from harness.registry import current
 from harness_metrics.dense.options import Options
@@ -54,6 +54,18 @@ class Matching(NamedTuple):
     def scores(self) -> np.ndarray:
         """What each pair adds to the sum, shape (k,)."""
         return self.texts * self.overlaps
+
+    def pairs(self) -> list[EventMatch]:
+        """Return the pairs, with the positions of this matching."""
+        predictions: list[int] = self.predictions.tolist()
+        references: list[int] = self.references.tolist()
+        numbers: list[tuple[float, float, float]] = np.stack(
+            [self.overlaps, self.texts, self.scores], axis=1
+        ).tolist()
+        return [
+            EventMatch(prediction, self.annotator, reference, *own)
+            for prediction, reference, own in zip(predictions, references, numbers)
+        ]
 
 
 def match(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

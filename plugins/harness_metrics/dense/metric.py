@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -233,7 +234,8 @@ class MatchedDenseScore(DenseScore):
         """Return the pairs of each candidate and example, as
         :class:`~harness.contracts.MatchesEvents`.
         """
-        rules = self.protocol.rules
+        protocol: MatchedProtocol = self.protocol
+        rules = protocol.rules
         positions = [
             _event_positions(sides[batch.n :])
             for sides in read_sides(batch, features, rules)
@@ -241,21 +243,14 @@ class MatchedDenseScore(DenseScore):
         of_candidates: list[list[list[EventMatch]]] = []
         for videos in read_videos(batch, features, rules):
             matches: list[list[EventMatch]] = [[] for _ in videos]
-            for own in self.protocol.matchings(videos, features):
+            for own in protocol.matchings(videos, features):
                 places = positions[own.video]
-                if self.protocol.annotators != "merged":
+                if protocol.annotators != "merged":
                     places = [place for place in places if place[1] == own.annotator]
-                columns = zip(
-                    own.predictions.tolist(),
-                    own.references.tolist(),
-                    own.overlaps.tolist(),
-                    own.texts.tolist(),
-                    own.scores.tolist(),
-                )
-                for prediction, reference, overlap, text, score in columns:
-                    annotator, _, event = places[reference]
+                for pair in own.pairs():
+                    annotator, _, event = places[pair.reference]
                     matches[own.video].append(
-                        EventMatch(prediction, annotator, event, overlap, text, score)
+                        replace(pair, annotator=annotator, reference=event)
                     )
             of_candidates.append(matches)
         return of_candidates
