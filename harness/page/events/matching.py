@@ -49,12 +49,13 @@ def event_sets(system: System, ids: Iterable[str] | None = None) -> list[Caption
     """Return the sets of a system, all or those of some examples in their order; an
     empty list for a system whose captions are no sets of events.
     """
+    # the metrics of a run of events refuse captions: the first row tells
+    if not len(system.rows):
+        return []
+    first = system.table.lists("candidates")[int(system.rows[0])]
+    if not first or not all(map(is_event_set, first)):
+        return []
     sets = system.caption_sets()
-    # the metrics of a run of events refuse captions: the first set tells
-    if not sets or not sets[0].candidates:
-        return []
-    if not all(map(is_event_set, sets[0].candidates)):
-        return []
     if ids is None:
         return sets
     by_id = {item.id: item for item in sets}
