@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.contracts.bases import *
     from harness.contracts.data import *
+    from harness.contracts.event_matches import *
     from harness.contracts.events import *
     from harness.contracts.features import *
     from harness.contracts.metrics import *
@@ -38,6 +39,7 @@ _NAMES = {
         "JudgedCaption JudgedItem JudgedPair Judgments Level PositionedBatch TaskView "
         "TokenScores"
     ),
+    "event_matches": "EventMatch MatchesEvents ScoresThresholds",
     "events": "GEOMETRIES Event EventSet Geometry is_event_set",
     "features": "Distance Embedding EncodesSets Features LimitsTexts",
     "metrics": (

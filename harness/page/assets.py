@@ -18,7 +18,7 @@ from pathlib import Path
 from harness.errors import MissingExtra
 
 HERE = Path(__file__).parent
-STYLES = ("base.css", "matrix.css", "pair.css", "examples.css")
+STYLES = ("base.css", "matrix.css", "pair.css", "examples.css", "events.css")
 SCRIPTS = (
     "start.js",
     "address.js",
@@ -34,6 +34,7 @@ SCRIPTS = (
     "list.js",
     "editing.js",
     "detail.js",
+    "events.js",
     "keys.js",
     "print.js",
     "main.js",

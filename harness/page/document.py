@@ -27,6 +27,7 @@ from harness.page import assets
 from harness.page.assets import DataBlock
 from harness.page.charts import PAGE, PHONE, WIDE, Chart, charts_for
 from harness.page.charts.chart import config
+from harness.page.events.words import readable_texts
 from harness.page.examples import example_blocks, examples_of
 from harness.page.explanations import Explained, explanations
 from harness.page.groups import (
@@ -45,7 +46,7 @@ from harness.reporting.export import table_of_view
 from harness.reporting.formats.delimited import delimit
 from harness.reporting.formats.web import to_html
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes, usage_notes
-from harness.reporting.sections import sections_of
+from harness.reporting.sections import HasImages, sections_of
 from harness.reporting.slice_table import slice_table
 from harness.reporting.table import (
     ARROWS,
@@ -301,7 +302,7 @@ def _group(
         "examples": examples.count,
         "remarks": [note for note in (pictures.note, explained.note) if note],
         "static_examples": _static_examples(systems),
-        "runs": [_run(side.name, side.run) for side in group.sides],
+        "runs": [_run(side.name, side.run, options) for side in group.sides],
     }
 
 
@@ -313,7 +314,7 @@ def _notes(records: Sequence[ResultRecord]) -> list[str]:
     return [*interval_notes(records, missing_only=True), *usage_notes(records)]
 
 
-def _run(name: str, run: Run) -> dict[str, object]:
+def _run(name: str, run: Run, options: PageOptions) -> dict[str, object]:
     """Return the template's values of one run: table views,
     sections of plugins, provenance.
     """
@@ -323,11 +324,14 @@ def _run(name: str, run: Run) -> dict[str, object]:
         if view.plot in TABLE_VIEWS and run.records
     ]
     text = portable(json.dumps(run.provenance.content, indent=1, ensure_ascii=False))
-    sections = [
-        {"title": section.title, "html": content}
-        for section in sections_of(run).values()
-        if (content := section.html(run))
-    ]
+    sections: list[dict[str, str]] = []
+    for section in sections_of(run).values():
+        if not options.images and isinstance(section, HasImages):
+            content = section.html_without_images(run)
+        else:
+            content = section.html(run)
+        if content:
+            sections.append({"title": section.title, "html": content})
     sections += plugin_sections(run)
     return {
         "name": name,
@@ -348,9 +352,11 @@ def _static_examples(group: Group) -> list[dict[str, object]]:
     examples: dict[str, Values] = {}
     for side, system in group.systems:
         for item in islice(system.iter_caption_sets(), STATIC_EXAMPLES):
-            new = {"id": item.id, "references": item.references, "systems": []}
+            references = readable_texts(item.references)
+            new = {"id": item.id, "references": references, "systems": []}
             entry = examples.setdefault(item.id, new)
-            entry["systems"].append((side.label(system), item.candidates))
+            candidates = readable_texts(item.candidates)
+            entry["systems"].append((side.label(system), candidates))
     return list(examples.values())[:STATIC_EXAMPLES]
 
 

@@ -23,6 +23,7 @@ from harness.errors import HarnessError
 from harness.files.media import check_media
 from harness.files.yaml_source import Located
 from harness.page.assets import DataBlock
+from harness.page.events.words import readable_texts
 from harness.page.groups import Group
 from harness.page.thumbnails import image_folders
 from harness.registry import current
@@ -190,13 +191,14 @@ def _texts(
                 continue
             rows[target] = count
             count += 1
+            shown = readable_texts(item.references)
             if references[target] is None:
-                references[target] = item.references
-            elif references[target] != item.references:
-                own_references[len(chunk)] = item.references
+                references[target] = shown
+            elif references[target] != shown:
+                own_references[len(chunk)] = shown
             # A block goes out as soon as it is full: one block of one system is in
             # memory, however many examples there are.
-            chunk.append(item.candidates)
+            chunk.append(readable_texts(item.candidates))
             if len(chunk) == PART:
                 yield _captions(name, number, count // PART - 1, chunk, own_references)
                 chunk = []

@@ -12,6 +12,9 @@ from harness.judgments.metric_gallery import metric_page
 from harness.page import PageOptions, write
 from harness.page.charts import DOUBLE, SINGLE, Chart, Layout, charts_for
 from harness.page.charts.drawing import converter, fitted_svg, pdf, with_font
+from harness.page.events.paper import MOST_FIGURES, Figure, figures_of
+from harness.page.events.pictures import pictures_of
+from harness.page.events.scenes import scenes_of
 from harness.reporting.export import write_tables
 from harness.reporting.formats.markdown import escape_markdown
 from harness.results import Run, run_folders
@@ -19,6 +22,8 @@ from harness.rundir.unfinished import complete_unfinished
 
 WIDTHS: dict[str, Layout] = {"single": SINGLE, "double": DOUBLE}
 """Name of a width, as in the names of the files, and its layout."""
+PAPER_FORM = "JPEG"
+"""Form of images that PDFs hold."""
 
 
 def report(
@@ -155,24 +160,46 @@ def write_figures(
         A run is not finished, or a file that people wrote or changed is there.
     """
     converter()  # before charts are computed and a folder is made
-    return write_outputs(_files(charts_for(runs), folder), overwrite=overwrite)
+    opened = [run if isinstance(run, Run) else Run.open(run) for run in runs]
+    figures = [*charts_for(opened), *event_figures(opened)]
+    return write_outputs(_files(figures, folder), overwrite=overwrite)
 
 
-def _files(charts: Sequence[Chart], folder: Path) -> Iterator[tuple[Path, bytes]]:
-    for chart in charts:
+def event_figures(runs: Sequence[Run]) -> list[Figure]:
+    """Return the drawings of examples of runs of events, their names begun by the
+    number of the run where there are several.
+    """
+    figures: list[Figure] = []
+    for k, run in enumerate(runs, 1):
+        if run.provenance.kind:
+            continue
+        drawn = scenes_of(run, MOST_FIGURES)
+        boxes = [scene.id for scene in drawn.scenes if scene.geometry == "box"]
+        pictures = pictures_of(run, boxes, PAPER_FORM) if boxes else {}
+        figures += figures_of(drawn, pictures, f"{k}-" if len(runs) > 1 else "")
+    return figures
+
+
+def _files(
+    figures: Sequence[Chart | Figure], folder: Path
+) -> Iterator[tuple[Path, bytes]]:
+    for figure in figures:
         for name, layout in WIDTHS.items():
-            text = fitted_svg(chart, layout)
-            yield folder / f"{chart.id}-{name}.svg", with_font(text).encode("utf-8")
-            yield folder / f"{chart.id}-{name}.pdf", pdf(text)
-    if charts:
-        yield folder / "figures.md", _list(charts).encode("utf-8")
+            if isinstance(figure, Figure):
+                text = figure.svg(layout)
+            else:
+                text = fitted_svg(figure, layout)
+            yield folder / f"{figure.id}-{name}.svg", with_font(text).encode("utf-8")
+            yield folder / f"{figure.id}-{name}.pdf", pdf(text)
+    if figures:
+        yield folder / "figures.md", _list(figures).encode("utf-8")
 
 
-def _list(charts: Sequence[Chart]) -> str:
-    """Return titles and captions, a section per chart."""
+def _list(figures: Sequence[Chart | Figure]) -> str:
+    """Return titles and captions, a section per figure."""
     sections = [
-        f"## {chart.id}\n\n**{escape_markdown(chart.title)}.** "
-        f"{escape_markdown(chart.caption)}".rstrip()
-        for chart in charts
+        f"## {figure.id}\n\n**{escape_markdown(figure.title)}.** "
+        f"{escape_markdown(figure.caption)}".rstrip()
+        for figure in figures
     ]
     return "\n\n".join(["# Figures", *sections]) + "\n"

@@ -9,9 +9,10 @@ import importlib.util
 import io
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from harness.contracts import Example
@@ -24,11 +25,14 @@ from harness.results import Run
 SIDE = 224
 """Longest side of a thumbnail in pixels."""
 QUALITY = 65
+FORM = "WEBP"
 BUDGET = 4_000_000
 """Largest sum of the thumbnails in bytes, before base64."""
 MAX_PIXELS = 40_000_000
 """Pixels of an image that are decoded for its thumbnail, 4 bytes each."""
 MAX_THUMBNAILS = 600
+ORIENTATION, TURNED = 0x0112, 5
+"""Tag of EXIF whose values from 5 on exchange width and height."""
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
 GOLDEN = 0.6180339887498949
 """Fractional part of the golden ratio: its multiples spread evenly over the examples,
@@ -81,7 +85,7 @@ def thumbnails(
     places : sequence of Path
         Folders from which models and metrics read images, as of :func:`image_folders`.
     """
-    files = _files(ids, examples, places)
+    files = image_files(ids, examples, places)
     if not files:
         return Thumbnails()
 
@@ -140,7 +144,7 @@ def image_folders(runs: Sequence[Run]) -> list[Path]:
     return list(dict.fromkeys(folders))
 
 
-def _files(
+def image_files(
     ids: Sequence[str], examples: Sequence[Example], places: Sequence[Path]
 ) -> dict[str, Path]:
     """Return example id -> image file that the data set names,
@@ -180,23 +184,31 @@ def _embed_images(files: dict[str, Path], budget: int) -> tuple[dict[str, str], 
     urls: dict[str, str] = {}
     spent = too_large = 0
     spread = [(names[k], files[names[k]]) for k in order[:MAX_THUMBNAILS]]
-    for name, content in _encode_images(spread):
-        if content is None:
+    for name, encoded in encode_images(spread):
+        if encoded is None:
             too_large += 1
             continue
-        if spent + len(content) > budget:
+        if spent + len(encoded.content) > budget:
             break
-        spent += len(content)
-        text = base64.b64encode(content).decode("ascii")
-        urls[name] = f"data:image/webp;base64,{text}"
+        spent += len(encoded.content)
+        urls[name] = data_url(encoded.content)
     return {name: urls[name] for name in names if name in urls}, too_large
 
 
-def _encode_images(
-    files: Sequence[tuple[str, Path]],
-) -> Iterator[tuple[str, bytes | None]]:
-    """Yield names and thumbnails as WebP, None for an image of too many pixels; files
-    that are no images are left out.
+class Encoded(NamedTuple):
+    """An image as small as a page has it."""
+
+    content: bytes
+    size: tuple[int, int]
+    """Width and height of the whole image as it is shown."""
+
+
+def encode_images(
+    files: Iterable[tuple[str, Path]], side: int = SIDE, form: str = FORM
+) -> Iterator[tuple[str, Encoded | None]]:
+    """Yield names and thumbnails whose longest side has at most so many pixels, in a
+    form of Pillow, None for an image of too many pixels; files that are no images are
+    left out.
     """
     from PIL import Image, ImageOps
 
@@ -207,18 +219,27 @@ def _encode_images(
                 warnings.simplefilter("ignore", Image.DecompressionBombWarning)
                 opened = Image.open(file)
             with opened as image:
+                width, height = image.size
                 # a JPEG is decoded at a fraction of its size
-                image.draft("RGB", (2 * SIDE, 2 * SIDE))
+                image.draft("RGB", (2 * side, 2 * side))
                 if image.width * image.height > MAX_PIXELS:
                     yield name, None
                     continue
+                if image.getexif().get(ORIENTATION, 1) >= TURNED:
+                    width, height = height, width
                 small = ImageOps.exif_transpose(image).convert("RGB")
-                small.thumbnail((SIDE, SIDE))
+                small.thumbnail((side, side))
                 buffer = io.BytesIO()
-                small.save(buffer, "WEBP", quality=QUALITY, method=4)
+                small.save(buffer, form, quality=QUALITY, method=4)
         except Image.DecompressionBombError:
             yield name, None
             continue
         except (OSError, ValueError, SyntaxError):
             continue
-        yield name, buffer.getvalue()
+        yield name, Encoded(buffer.getvalue(), (width, height))
+
+
+def data_url(content: bytes, form: str = FORM) -> str:
+    """Return the address of a thumbnail inside a page."""
+    text = base64.b64encode(content).decode("ascii")
+    return f"data:image/{form.lower()};base64,{text}"

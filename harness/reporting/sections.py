@@ -8,7 +8,7 @@ this key; any other one is asked about every run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from harness.contracts import Values
 from harness.registry import current
@@ -44,6 +44,15 @@ class ReportSection(Protocol):
     @property
     def title(self) -> str:
         """Heading of the section on the page."""
+        ...
+
+
+@runtime_checkable
+class HasImages(Protocol):
+    """A section whose HTML has images of the data."""
+
+    def html_without_images(self, run: Run) -> str:
+        """Return the HTML for ``harness report --no-images``."""
         ...
 
 

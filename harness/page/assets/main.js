@@ -6,6 +6,7 @@ startCopyLink();
 startCharts();
 startExamples();
 startPairs();
+startEvents();
 startKeys();
 startPrint();
 startTabs();

@@ -74,8 +74,8 @@ class Chart:
     """Sentences that say what is drawn and how it was computed; plain text."""
     group: str
     """Heading under which the chart stands: ``overview``, ``differences``,
-    ``trade-offs``, ``sweeps``, ``scores``, ``p-values``, ``metrics``, ``agreement`` or
-    ``views``.
+    ``trade-offs``, ``events``, ``sweeps``, ``scores``, ``p-values``, ``metrics``,
+    ``agreement`` or ``views``.
     """
     build: Callable[[Layout], Spec]
     """Specification for a layout."""

@@ -10,6 +10,7 @@ from harness.judgments.league import LeagueSet
 from harness.page.charts.agreement import agreement
 from harness.page.charts.chart import Chart
 from harness.page.charts.differences import differences
+from harness.page.charts.event_curves import event_curves
 from harness.page.charts.overview import overview, sweeps
 from harness.page.charts.planes import planes
 from harness.page.charts.samples import (
@@ -27,6 +28,7 @@ SOURCES = (
     stopping,
     differences,
     planes,
+    event_curves,
     sweeps,
     score_distributions,
     p_histograms,

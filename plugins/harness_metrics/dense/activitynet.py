@@ -107,18 +107,34 @@ class ActivityNetProtocol(VideoProtocol):
 
     def scores(self, videos: Sequence[Video], features: Features) -> np.ndarray:
         """Return the score of each video, shape (V,)."""
-        if self.measure == "score":
-            scores = self._caption_scores(videos, features)
-        else:
+        if self.measure == "f1":
             precision, recall = self._localisation(videos)
-            if self.measure == "f1":
-                means = precision.mean(axis=1), recall.mean(axis=1)
-                scores = f_measures(*means)
-            else:
-                scores = (precision if self.measure == "precision" else recall).mean(
-                    axis=1
-                )
+            scores = f_measures(precision.mean(axis=1), recall.mean(axis=1))
+        else:
+            scores = self._scores_at(videos, features).mean(axis=1)
         return np.where(self._is_left_out(videos), np.nan, scores)
+
+    def scores_at(
+        self, videos: Sequence[Video], features: Features, tious: Sequence[float]
+    ) -> np.ndarray:
+        """Return the score, precision or recall of each video at each threshold alone,
+        shape (V, T); NaN for a video that is left out.
+        """
+        scores = self._scores_at(videos, features, tious)
+        scores[self._is_left_out(videos)] = np.nan
+        return scores
+
+    def _scores_at(
+        self,
+        videos: Sequence[Video],
+        features: Features,
+        tious: Sequence[float] | None = None,
+    ) -> np.ndarray:
+        """Return the values whose means are the scores, shape (V, T)."""
+        if self.measure == "score":
+            return self._caption_scores(videos, features, tious or self.tious).T
+        precision, recall = self._localisation(videos, tious)
+        return precision if self.measure == "precision" else recall
 
     def addends(
         self, videos: Sequence[Video], features: Features, state: Any
@@ -153,9 +169,9 @@ class ActivityNetProtocol(VideoProtocol):
         )
 
     def _caption_scores(
-        self, videos: Sequence[Video], features: Features
+        self, videos: Sequence[Video], features: Features, tious: Sequence[float]
     ) -> np.ndarray:
-        """Return the mean over thresholds of each video's score, shape (V,)."""
+        """Return each video's score at each threshold, shape (T, V)."""
         (garbage,) = features.intern([self.of_protocol.garbage.text]).tolist()
         owners: list[np.ndarray] = []
         hyps: list[np.ndarray] = []
@@ -166,7 +182,7 @@ class ActivityNetProtocol(VideoProtocol):
                 continue
             pairs = threshold_pairs(
                 video,
-                self.tious,
+                tious,
                 self.of_protocol.garbage,
                 strict=self.of_protocol.strict,
             )
@@ -176,7 +192,7 @@ class ActivityNetProtocol(VideoProtocol):
             refs.append(texts[pairs.references])
             weights.append(pairs.weights)
         if not owners:
-            return np.zeros(len(videos))
+            return np.zeros((len(tious), len(videos)))
         all_pairs = Pairs(
             len(videos),
             np.concatenate(owners),
@@ -184,12 +200,13 @@ class ActivityNetProtocol(VideoProtocol):
             np.concatenate(refs),
         )
         every_weight = np.concatenate(weights, axis=1)
-        scores = self.text.of_videos(all_pairs, every_weight, features)
-        return scores.mean(axis=0)
+        return self.text.of_videos(all_pairs, every_weight, features)
 
-    def _localisation(self, videos: Sequence[Video]) -> tuple[np.ndarray, np.ndarray]:
+    def _localisation(
+        self, videos: Sequence[Video], tious: Sequence[float] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return precision and recall of each video, two arrays (V, T)."""
-        thresholds = self.tious
+        thresholds = tuple(tious or self.tious)
         covered = time_closeness
         if self.seconds is not None:
             thresholds = tuple(-value for value in self.seconds)

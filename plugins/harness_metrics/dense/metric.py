@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from harness.contracts import (
     Batch,
     CorpusMetric,
     Cost,
+    EventMatch,
     Features,
     Metric,
     MetricSpec,
@@ -35,7 +37,7 @@ from harness_metrics.dense.paragraph import ParagraphProtocol
 from harness_metrics.dense.protocol import FittedProtocol, VideoProtocol
 from harness_metrics.dense.regions import RegionProtocol
 from harness_metrics.dense.soda import SodaProtocol
-from harness_metrics.dense.videos import read_videos
+from harness_metrics.dense.videos import Side, read_sides, read_videos
 
 WORDS_OF_EVENT = 12.0
 """Words of an event with its place, for estimates of cost."""
@@ -123,6 +125,10 @@ class Dense(Parameterised):
                 kind = DenseAveragePrecision
             elif isinstance(factory, type) and issubclass(factory, FittedProtocol):
                 kind = FittedDenseScore
+            elif factory is MatchedProtocol:
+                kind = MatchedDenseScore
+            elif factory is ActivityNetProtocol and _is_mean_over_overlaps(parameters):
+                kind = ThresholdDenseScore
         return object.__new__(kind)
 
     @check_arguments
@@ -246,6 +252,80 @@ class FittedDenseScore(DenseScore):
     def merge(self, first: State, second: State) -> State:
         """Return the corpus state of two shards together."""
         return self.protocol.merge(first, second)
+
+
+class MatchedDenseScore(DenseScore):
+    """The protocol that matches events one to one, whose pairs can be shown."""
+
+    def match_events(
+        self, batch: Batch, features: Features, state: State
+    ) -> list[list[list[EventMatch]]]:
+        """Return the pairs of each candidate and example, as
+        :class:`~harness.contracts.MatchesEvents`.
+        """
+        protocol: MatchedProtocol = self.protocol
+        rules = protocol.rules
+        positions = [
+            _event_positions(sides[batch.n :])
+            for sides in read_sides(batch, features, rules)
+        ]
+        of_candidates: list[list[list[EventMatch]]] = []
+        for videos in read_videos(batch, features, rules):
+            matches: list[list[EventMatch]] = [[] for _ in videos]
+            for own in protocol.matchings(videos, features):
+                places = positions[own.video]
+                if protocol.annotators != "merged":
+                    places = [place for place in places if place[1] == own.annotator]
+                for pair in own.pairs():
+                    annotator, _, event = places[pair.reference]
+                    matches[own.video].append(
+                        replace(pair, annotator=annotator, reference=event)
+                    )
+            of_candidates.append(matches)
+        return of_candidates
+
+
+class ThresholdDenseScore(DenseScore):
+    """A protocol whose score of a video is a mean over thresholds of the overlap."""
+
+    @property
+    def thresholds(self) -> Sequence[float]:
+        """The thresholds, as :class:`~harness.contracts.ScoresThresholds`."""
+        return self.protocol.tious
+
+    def scores_at(
+        self,
+        batch: Batch,
+        features: Features,
+        state: State,
+        thresholds: Sequence[float],
+    ) -> np.ndarray:
+        """Return the score of each example at each threshold, shape (B, T), the mean
+        over candidates; as :class:`~harness.contracts.ScoresThresholds`.
+        """
+        rows = [
+            self.protocol.scores_at(videos, features, tuple(thresholds))
+            for videos in read_videos(batch, features, self.protocol.rules)
+        ]
+        return np.mean(rows, axis=0)
+
+
+def _is_mean_over_overlaps(parameters: Mapping[str, Any]) -> bool:
+    """Return True for parameters by which a score is a mean over thresholds of the
+    overlap: neither an F1 of means nor a distance of starts.
+    """
+    return parameters.get("measure") != "f1" and parameters.get("seconds") is None
+
+
+def _event_positions(sides: Sequence[Side]) -> list[tuple[int, int, int]]:
+    """Return annotator, position among the annotators who described something, and
+    position within it of each event, in the order of the merged events.
+    """
+    positions: list[tuple[int, int, int]] = []
+    described = [number for number, side in enumerate(sides) if len(side)]
+    for place, number in enumerate(described):
+        positions += [(number, place, event) for event in range(len(sides[number]))]
+    return positions
 
 
 class DenseAveragePrecision(Dense, CorpusMetric):
