@@ -24,7 +24,8 @@ _TABLES = re.compile(
     r"<!-- results .*?<!-- end -->|^```.*?^```", re.DOTALL | re.MULTILINE
 )
 _BLOCKS = re.compile(r"\n\s*\n|\n(?=- )")
-_SENTENCES = re.compile(r"(?<=[.:])(?:\*\*)?\s+(?=[A-Z*`0-9])")
+_SENTENCES = re.compile(r"(?<=\.)(?:\*\*)?\s+(?=[A-Z*`])")
+_NUMBER = re.compile(r"(?<![A-Za-z_-])\d")
 _LABELS = re.compile(
     r"(?:Figures?|Tables?|[Ss]ections?|appendix|et al\.|text)\s*\(?[AB]?\.?\d[\d.]*"
     r"|\b[AB]\.\d+"
@@ -49,7 +50,7 @@ def find_statements(page: str, text: str) -> Iterator[Statement]:
         if block.startswith(("#", "    ", "|")):
             continue
         for sentence in _SENTENCES.split(" ".join(block.split())):
-            if re.search(r"\d", _LABELS.sub("", sentence)):
+            if _NUMBER.search(_LABELS.sub("", sentence)):
                 yield Statement(page, sentence)
 
 
