@@ -4,14 +4,16 @@ order of people is.
 
     python -m benchmarks.conditional_frontier [--limit 100] [--output FOLDER]
 
-Runs studies/conditional-frontier, whose sets of ten captions trade diversity and
-quality against those of people who are no references. *Optimum*: the system with the
-best value of a metric beside people, with a paired test over the scenes; p by Holm over
-the seven other systems. *Compatible*: a pair of a quality U and a diversity V is one
-with a divergence where nothing is gained over people at their diversity, QDisc = max
-U(Q) - U(P) over the systems Q with V(Q) >= V(P), P itself among them; with the interval
-of a bootstrap over scenes, in which V and the maximum are drawn anew. It is a lower
-bound: other systems may gain more. *Votes*: Kendall's tau of systems between people's
+Runs studies/conditional-frontier, whose sets of captions trade diversity and quality
+against those of people who are no references. *Optimum*: the system with the best value
+of a metric beside people, with a paired test over the scenes; p by Holm over the other
+systems. *Compatible*: a pair of a quality U and a diversity V is one with a divergence
+where nothing is gained over people at their diversity, QDisc = max U(Q) - U(P) over the
+systems Q with V(Q) >= V(P), P itself among them; with the interval of a bootstrap over
+scenes, in which V and the maximum are drawn anew. The pair is contradicted where one
+system Q has U(Q) > U(P) and V(Q) > V(P), both beyond chance: p is the larger one of two
+one-sided bootstrap tests, times the number of systems. QDisc is a lower bound: other
+systems may gain more. *Votes*: Kendall's tau of systems between people's
 judgments (``judgments/where-image``, ``judgments/thumb``) and metrics of single
 captions as sets of one. Writes docs/studies/results/conditional-frontier.json.
 """
@@ -20,11 +22,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.captions import data_folder
 from benchmarks.papers_results import write_results
 from benchmarks.papers_rule import RESULTS
 from harness import api
@@ -36,7 +40,7 @@ PEOPLE = "people"
 QUALITY = ("meteor", "cider", "rouge")
 DIVERSITY = {"pairwise-bleu2": -1, "self-cider": 1, "vendi(minilm)": 1}
 """Metric of diversity -> the sign with which a higher value is more diverse."""
-DRAWS = 2000
+DRAWS = 10_000
 LEVEL = 0.05
 JUDGED = ("judgments/where-image", "judgments/thumb")
 SINGLE = "[meteor, cider, {trm: {distance: [meteor, cider, bert]}}, mmd, energy]"
@@ -80,24 +84,47 @@ def optimum_rows(run: Run) -> list[list[str]]:
     return rows
 
 
+@dataclass(frozen=True)
+class Gain:
+    """What systems gain in quality over people at their diversity."""
+
+    largest: float
+    """QDisc of people."""
+    interval: tuple[float, float]
+    system: str
+    """System that gains it; people: none."""
+    contradicting: str
+    """System with the least p."""
+    p: float
+    """p by Bonferroni that a system is above people by both metrics."""
+
+
 def gain_at_diversity(
     quality: dict[str, np.ndarray], diversity: dict[str, np.ndarray], draws: np.ndarray
-) -> tuple[float, str, tuple[float, float]]:
-    """Return QDisc of people, the system that gains it (people: none), and the interval
-    over draws of scenes, shape (draws, scenes).
-    """
+) -> Gain:
+    """Return what is gained over people; ``draws`` are of scenes, (draws, scenes)."""
     names = [PEOPLE, *(name for name in quality if name != PEOPLE)]
+    # of each scene, less people: [systems, scenes]
+    u = np.stack([quality[name] - quality[PEOPLE] for name in names])
+    v = np.stack([diversity[name] - diversity[PEOPLE] for name in names])
+    found = np.where(v.mean(axis=1) >= 0, u.mean(axis=1), -np.inf)
 
-    def gains(means_u: np.ndarray, means_v: np.ndarray) -> np.ndarray:
-        allowed = means_v >= means_v[:1]
-        return np.where(allowed, means_u - means_u[:1], -np.inf)
+    # [systems, draws]
+    drawn_u = u[:, draws].mean(axis=2)
+    drawn_v = v[:, draws].mean(axis=2)
+    largest = np.where(drawn_v >= 0, drawn_u, -np.inf).max(axis=0)
+    low, high = np.percentile(largest, [2.5, 97.5])
 
-    u = np.stack([quality[name] for name in names])
-    v = np.stack([diversity[name] for name in names])
-    found = gains(u.mean(axis=1)[:, None], v.mean(axis=1)[:, None])[:, 0]
-    drawn = gains(u[:, draws].mean(axis=2), v[:, draws].mean(axis=2)).max(axis=0)
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    return float(found.max()), names[int(found.argmax())], (float(low), float(high))
+    # People are beaten where both differences are above 0, so that both must be shown.
+    tails = np.maximum((drawn_u <= 0).sum(axis=1), (drawn_v <= 0).sum(axis=1))[1:]
+    p = (tails + 1) / (draws.shape[0] + 1) * len(tails)
+    return Gain(
+        float(found.max()),
+        (float(low), float(high)),
+        names[int(found.argmax())],
+        names[1 + int(p.argmin())],
+        min(float(p.min()), 1.0),
+    )
 
 
 def pair_rows(run: Run) -> list[list[str]]:
@@ -110,12 +137,15 @@ def pair_rows(run: Run) -> list[list[str]]:
         quality = scores_of(run, u)
         for v, sign in DIVERSITY.items():
             diversity = {name: sign * x for name, x in scores_of(run, v).items()}
-            gain, system, (low, high) = gain_at_diversity(quality, diversity, draws)
+            gain = gain_at_diversity(quality, diversity, draws)
+            low, high = gain.interval
             rows.append(
                 [
                     f"{u}, {v}",
-                    f"{gain:.4f} ({low:.4f} … {high:.4f})",
-                    system if gain > 0 else "none",
+                    f"{gain.largest:.4f} ({low:.4f} … {high:.4f})",
+                    gain.system if gain.largest > 0 else "none",
+                    f"{gain.p:.2g}"
+                    + (f", {gain.contradicting}" if gain.p < LEVEL else ""),
                 ]
             )
     return rows
@@ -167,6 +197,7 @@ def main() -> None:
     )
     options = parser.parse_args()
 
+    data_folder()  # judgments are not among the samples that ship
     runs = list(
         api.evaluate_all(
             "studies/conditional-frontier",
@@ -187,7 +218,12 @@ def main() -> None:
             "rows": by_set(runs, optimum_rows),
         },
         "conditional-pairs": {
-            "headers": ["quality, diversity", "QDisc of people", "gained by"],
+            "headers": [
+                "quality, diversity",
+                "QDisc of people",
+                "gained by",
+                "p that people are beaten by both",
+            ],
             "rows": by_set(runs, pair_rows),
         },
         "conditional-votes": {

@@ -37,8 +37,15 @@ from pathlib import Path
 import yaml
 
 from benchmarks import papers_a3ds, papers_chan, papers_li, papers_tanti
-from benchmarks.papers_rule import RESULTS, Cell, judge, read_cells, read_table
-from benchmarks.papers_stored import STATEMENTS, MissingResult, Stored
+from benchmarks.papers_rule import (
+    RESULTS,
+    Cell,
+    errors_of,
+    judge,
+    read_cells,
+    read_table,
+)
+from benchmarks.papers_stored import NOT_SHOWN, STATEMENTS, MissingResult, Stored
 from harness import api
 from harness.errors import HarnessError
 from harness.reporting.table import number
@@ -70,14 +77,17 @@ statement holds or does not. The study pages of this folder have the tables.
 A number *agrees* where it is within two standard errors of the published one and its
 standard error is at most the tolerance of the item; it *differs* beyond two standard
 errors; *cannot tell*: within two standard errors, but the standard error is above the
-tolerance. An item is its worst number. Numbers of stored tables have no standard error:
-they differ beyond the rounding of the published one and the tolerance of the item,
-which is 0 but for A3DS, whose games are drawn, and ranges where it is outside. A
-statement is a list of comparisons of stored results, settings of specs and printed
-numbers: it *agrees* where all of them hold and *differs* where one does not. An order
-holds where the p of its paired test is below 0.05, or where it has no error. The last
-column is the command that shows the cause of a difference, or the experiments that
-found none.
+tolerance. An item is its worst number, and the more numbers it has, the more standard
+errors count as agreement, so that its chance of differing without a true difference is
+that of one number (Bonferroni: 2.72 for seven). Numbers of stored tables have no
+standard error: they differ beyond the rounding of the published one and the tolerance
+of the item, which is 0 but for A3DS, whose games are drawn, and ranges where it is
+outside. A statement is a list of comparisons of stored results, settings of specs and
+printed numbers: it *agrees* where all of them hold and *differs* where one does not. An
+order holds where the p of its paired test is below 0.05, or where it has no error; *not
+shown* is one in the stated direction with a larger p, which more examples could show.
+The last column is the command that shows the cause of a difference, or the experiments
+that found none.
 """
 STATES = ("agrees", "differs", "cannot tell")
 
@@ -276,7 +286,8 @@ def compare_numbers(item: Item, cells: Sequence[Cell]) -> tuple[str, str]:
         + f", published {cell.published:g}"
     )
     if state == "differs":
-        count = sum(each.verdict(item.tolerance) == "differs" for each in cells)
+        errors = errors_of(cells)
+        count = sum(each.verdict(item.tolerance, errors) == "differs" for each in cells)
         return state, f"{count} of {len(cells)} numbers differ, the furthest {numbers}"
     if state == "cannot tell":
         examples = cell.examples_that_tell(item.tolerance)
@@ -363,12 +374,17 @@ def summary(rows: list[Line]) -> str:
     def count(group: list[Line], state: str) -> int:
         return sum(line.state == state for line in group)
 
+    # orders in the stated direction that the stored results do not show
+    unshown = sum(
+        line.state == "differs" and line.comparison.startswith(NOT_SHOWN)
+        for line in rows
+    )
     return (
         f"{count(numbers, 'agrees')} of {len(numbers)} items decided by printed "
         f"numbers agree; {count(statements, 'agrees')} of {len(statements)} "
         f"statements; {len(judged)} by judgment. Of all {len(rows)} items "
-        f"{count(rows, 'differs')} differ and {count(rows, 'cannot tell')} cannot be "
-        "told."
+        f"{count(rows, 'differs')} differ, {unshown} of them by orders that are not "
+        f"shown alone, and {count(rows, 'cannot tell')} cannot be told."
     )
 
 

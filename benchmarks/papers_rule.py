@@ -6,16 +6,18 @@ rounding of the printed number, s the standard error of the difference and t the
 tolerance of the item (``tolerance`` in
 tasks/harness_tasks/studies/published/index.yaml):
 
-- *differs*: |d| - r > 2 s;
-- *agrees*: |d| - r <= 2 s and s <= t;
-- *cannot tell*: |d| - r <= 2 s and s > t. The standard error falls with the square root
+- *differs*: |d| - r > z s;
+- *agrees*: |d| - r <= z s and s <= t;
+- *cannot tell*: |d| - r <= z s and s > t. The standard error falls with the square root
   of n, so that n (s / t)^2 examples would tell.
 
 An item is its worst cell: it differs where one cell differs, agrees where all agree,
-and cannot be told otherwise. No allowance is made for the number of cells: of cells
-without a true difference about one in 22 is more than two standard errors away, so that
-an item of fifteen cells differs by chance in half of the cases; its line states how
-many cells differ. Numbers that do not depend on a sample have s = 0. Those of a stored
+and cannot be told otherwise. Of cells without a true difference about one in 22 is more
+than two standard errors away, so that by z = 2 an item of seven cells would differ by
+chance in a quarter of the cases. z is therefore 2 for an item of one cell with a
+standard error, and for k of them as large as makes the chance of the item the same
+(Bonferroni: 2.72 for seven, 3.05 for twenty); the line states how many cells differ.
+Numbers that do not depend on a sample have s = 0. Those of a stored
 table (``table`` in the index) have no s: they differ where |d| > r + t, and a range of
 ours agrees with all numbers within it. Items without printed numbers state a property
 that holds or does not. An order of values is claimed only where every seed gives it.
@@ -30,6 +32,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -38,7 +41,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "docs/studies/results"
 """Folder of the stored results."""
 Verdict = Literal["agrees", "differs", "cannot tell"]
 ERRORS = 2.0
-"""Number of standard errors within which two numbers agree."""
+"""Number of standard errors within which two numbers agree, for an item of one cell."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 DRAWS = 2000
 """Bootstrap draws of examples, or simulated samples."""
@@ -77,11 +80,13 @@ class Cell:
     rounding: float = 0.0
     """Half of the last printed digit of the published number."""
 
-    def verdict(self, tolerance: float) -> Verdict:
-        """Return the verdict under the tolerance of the item."""
+    def verdict(self, tolerance: float, errors: float = ERRORS) -> Verdict:
+        """Return the verdict under the tolerance of the item and the number of standard
+        errors within which its numbers agree.
+        """
         if (
             abs(self.ours - self.published) - self.rounding
-            > ERRORS * self.error + 1e-12
+            > errors * self.error + 1e-12
         ):
             return "differs"
         return "agrees" if self.error <= tolerance else "cannot tell"
@@ -89,6 +94,18 @@ class Cell:
     def examples_that_tell(self, tolerance: float) -> int:
         """Return the number of examples whose standard error is the tolerance."""
         return math.ceil(self.n * (self.error / tolerance) ** 2)
+
+
+def errors_of(cells: Sequence[Cell]) -> float:
+    """Return the number of standard errors within which the cells of an item agree.
+
+    >>> [round(errors_of([Cell("a", 0, 0, 1.0, 9)] * k), 2) for k in (0, 1, 7)]
+    [2.0, 2.0, 2.72]
+    """
+    count = max(sum(cell.error > 0 for cell in cells), 1)
+    normal = NormalDist()
+    chance = 2 * normal.cdf(-ERRORS)
+    return -normal.inv_cdf(chance / count / 2)
 
 
 def judge(cells: Sequence[Cell], tolerance: float) -> tuple[Verdict, Cell]:
@@ -117,7 +134,8 @@ def judge(cells: Sequence[Cell], tolerance: float) -> tuple[Verdict, Cell]:
     """
     if not cells:
         raise ValueError("an item has at least one cell")
-    verdicts = [cell.verdict(tolerance) for cell in cells]
+    errors = errors_of(cells)
+    verdicts = [cell.verdict(tolerance, errors) for cell in cells]
     if "differs" in verdicts:
         return "differs", max(
             (cell for cell, found in zip(cells, verdicts) if found == "differs"),

@@ -3,14 +3,17 @@ captions and pre-gen scores: 120 COCO images with the votes of five people.
 
     HARNESS_DATA=data python -m benchmarks.where_image [--output FOLDER]
 
-Three tables. Agreement of metrics with people on single captions, as
-``harness run judgments/where-image`` prints it. The four architectures by people's
-accuracy and fluency (intervals: images are drawn again, with all votes), by CIDEr and
-METEOR on the whole test set and by two pre-gen functions (three trainings of each,
-pregen/data.txt.gz). And whether these scores order the architectures as people do:
-Kendall's tau of four systems, its interval over images and trainings, and the pairs of
-architectures whose order agrees. The judged captions are of other trainings of the same
-architectures than the scores; the table has the largest number of captions that agree.
+Five tables. Agreement of metrics with people on single captions, as ``harness run
+judgments/where-image`` prints it. The same on the captions of the architectures under
+other rules for references: with the person's caption among them, and with the document
+frequencies of CIDEr-D of one call of the COCO toolkit on these captions, which counts
+an image once for each of them. The four architectures by people's accuracy and fluency
+(intervals: images are drawn again, with all votes), by CIDEr and METEOR on the whole
+test set and by two pre-gen functions (three trainings of each, pregen/data.txt.gz). And
+whether these scores order the architectures as people do: Kendall's tau of four
+systems, its interval over images and trainings, and the pairs of architectures whose
+order agrees. The judged captions are of other trainings of the same architectures than
+the scores; the table has the largest number of captions that agree.
 Writes docs/studies/results/where-image.json.
 """
 
@@ -114,6 +117,46 @@ def agreement_table() -> Table:
 
 GROUPS = {"all": "600 captions", "four architectures": "480 of the architectures"}
 """Group of the task -> its name in the table."""
+METRICS = ("bleu1", "bleu4", "rouge", "meteor", "cider")
+RULES = {
+    "four, without the person's": ("item", "items"),
+    "all five": ("keep", "items"),
+    "all five, an image counts once a caption": ("keep", "sets"),
+}
+"""Name of a rule -> ``own`` and ``corpus`` of its references."""
+
+
+def rules_table() -> Table:
+    """Return the agreement of metrics with accuracy on the captions of the
+    architectures for each rule of references.
+    """
+    columns: list[dict[str, str]] = []
+    for own, corpus in RULES.values():
+        overrides = [
+            f"references.own={own}",
+            f"references.corpus={corpus}",
+            "statistics=[kendall_b]",
+            "tests.draws=0",
+            "bootstrap.samples=0",
+        ]
+        if own == "keep":
+            # one call of the toolkit has the captions of the architectures alone
+            overrides += ["judgments.without={system: [human]}", "groups=null"]
+        group = "four architectures" if own == "item" else "all"
+        run = api.evaluate_all("judgments/where-image", overrides=overrides)[0]
+        columns.append(
+            {
+                record.metric: f"{record.value:.3f}"
+                for record in run.records
+                if str(record.group) == group
+            }
+        )
+    rows = [
+        [metric, *(column[metric] for column in columns)]
+        for metric in columns[0]
+        if metric in METRICS
+    ]
+    return {"headers": ["accuracy, 480 captions; references", *RULES], "rows": rows}
 
 
 def systems_table(
@@ -220,6 +263,7 @@ def main() -> None:
 
     tables = {
         "where-image-agreement": agreement_table(),
+        "where-image-rules": rules_table(),
         "where-image-systems": systems_table(rows, trainings, draws),
         "where-image-pairs": pairs_table(rows, draws),
         "where-image-order": order_table(rows, trainings, draws, rng),

@@ -73,6 +73,7 @@ ADAPTER_IMPORTS = PLUGIN_IMPORTS | {"run.progress"}
 EXCEPTIONS = {
     # distances of captions, as a metric has them
     ("harness_models.baselines.central", "harness.run.features"),
+    ("harness_models.baselines.people_mixture", "harness.run.features"),
     # the same, of the pools of one run
     ("harness_models.wrappers.mbr", "harness.run.features"),
     ("harness_models.baselines.mutual_distances", "harness.run.features"),

@@ -128,7 +128,9 @@ def _read_rating(
 
     if system is None:
         system = str(lookup(record.fields, of_system) or "") if of_system else ""
-    references = collection.own(texts, item, record.fields, mark, record.where)
+    # a system that is a key of an object can be the condition of a mark as well
+    marked_fields = {"system": system, **record.fields} if system else record.fields
+    references = collection.own(texts, item, marked_fields, mark, record.where)
     rated = ratings(lookup(record.fields, score), record.where, score) if score else ()
     if mean_of is not None:
         rated = votes_of_mean(rated, mean_of, record.where, str(score))

@@ -91,8 +91,9 @@ class JudgmentColumns(Strict):
     makes a task of each aspect.
     """
     own_reference: str | Values | None = None
-    """Column that marks a caption as one of the references, ``{column: value}``, or
-    ``match``: equal to a reference.
+    """Column that marks a caption as one of the references, ``{column: value}``
+    (``{system: NAME}`` for a system that is a key), or ``match``: equal to a reference
+    character by character.
     """
     first: str | None = None
     second: str | None = None

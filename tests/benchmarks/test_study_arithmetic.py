@@ -41,12 +41,30 @@ def test_captions_of_one_scene_that_disagree():
 
 
 def test_a_gain_counts_only_at_the_diversity_of_people():
-    draws = np.array([[0, 1], [1, 0]])
-    quality = {"people": np.array([1.0, 1.0]), "central": np.array([3.0, 3.0])}
-    less = {"people": np.array([1.0, 1.0]), "central": np.array([0.0, 0.0])}
-    more = {"people": np.array([1.0, 1.0]), "central": np.array([2.0, 2.0])}
-    assert gain_at_diversity(quality, less, draws) == (0.0, "people", (0.0, 0.0))
-    assert gain_at_diversity(quality, more, draws) == (2.0, "central", (2.0, 2.0))
+    draws = np.random.default_rng(0).integers(0, 8, (500, 8))
+    ones = np.ones(8)
+    quality = {"people": ones, "central": 3 * ones}
+    less = gain_at_diversity(quality, {"people": ones, "central": 0 * ones}, draws)
+    assert (less.largest, less.system, less.interval) == (0.0, "people", (0.0, 0.0))
+    assert less.p == 1.0
+    more = gain_at_diversity(quality, {"people": ones, "central": 2 * ones}, draws)
+    assert (more.largest, more.system, more.interval) == (2.0, "central", (2.0, 2.0))
+    assert more.contradicting == "central" and more.p == pytest.approx(1 / 501)
+
+
+def test_people_are_beaten_only_where_both_differences_are_shown():
+    rng = np.random.default_rng(0)
+    draws = rng.integers(0, 40, (2000, 40))
+    noise = rng.normal(size=40)
+    quality = {"people": np.zeros(40), "mixed": np.ones(40), "poor": -np.ones(40)}
+    # as diverse as people but for noise, and clearly more diverse but poor
+    diversity = {
+        "people": np.zeros(40),
+        "mixed": noise - noise.mean(),
+        "poor": np.ones(40),
+    }
+    gain = gain_at_diversity(quality, diversity, draws)
+    assert gain.p > 0.5 and gain.interval == (0.0, 1.0)
 
 
 def test_a_row_by_size_has_its_exponents_and_what_is_outside():

@@ -14,6 +14,7 @@ import sys
 import pytest
 
 PARTS = {
+    "caption_detail",
     "captions",
     "compare_sacrebleu",
     "coverage_cases",

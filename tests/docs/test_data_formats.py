@@ -124,6 +124,7 @@ def test_cards_name_every_parameter(root, card):
     from harness.registry import parameters
 
     shown = (root / "docs" / "adapters" / f"{card}.md").read_text(encoding="utf-8")
-    for name in ("central", "mixture", "shuffled") if card == "baselines" else (card,):
+    baselines = ("central", "mixture", "people-mixture", "shuffled")
+    for name in baselines if card == "baselines" else (card,):
         for parameter in parameters(current().load("adapters", name)):
             assert f"`{parameter}`" in shown, f"{name}: {parameter}"

@@ -55,6 +55,24 @@ def test_systems_that_are_keys_can_be_left_out(write, source):
     ]
 
 
+def test_a_system_that_is_a_key_can_mark_captions_that_are_references(write, source):
+    """The person's caption as people wrote it and as it was shown to the judges."""
+    references = ["A DOG on the grass.", "Two cats sit on a sofa."]
+    systems = {
+        "human": {"caption": "two cats sit on a sofa", "score": 1},
+        "init": {"caption": "two cats sit on a sofa", "score": 0},
+    }
+    rows = [
+        {"image_id": k, "references": references, "systems": systems} for k in range(2)
+    ]
+    columns = {"own_reference": {"system": "human"}}
+    judged = read_judgments(source(write(rows), columns=columns))
+    assert [(c.system, c.own_references) for c in judged.captions] == [
+        ("human", (1,)),
+        ("init", ()),
+    ] * 2
+
+
 def test_captions_of_videos_with_three_grades(write, source):
     """VATEX-EVAL, one caption a line."""
     rows = [

@@ -286,6 +286,7 @@ def corpus(tmp_path_factory):
         {"human": {"held_out": 2, "split": "first"}},
         {"central": {"held_out": True}},
         {"mixture": {"unique": 3, "correct": 2}},
+        {"people-mixture": {"unique": 2, "correct": 3, "n": 4, "choice": "central"}},
         "predictions",
         "lines",
     ],
