@@ -81,7 +81,9 @@ class HarnessError(Exception):
         "unknown kind 'metrik'; did you mean 'metrics'?; kinds are metrics, readers"
         """
         names = [str(option) for option in options]
-        listed = f"; {listing} {', '.join(names) or 'none'}" if listing else ""
+        # A name with a comma would read as two.
+        shown = [f"'{option}'" if "," in option else option for option in names]
+        listed = f"; {listing} {', '.join(shown) or 'none'}" if listing else ""
         return cls(
             f"{text} '{name}'{did_you_mean(str(name), names)}{listed}",
             where,

@@ -432,14 +432,10 @@ def card_section(tables: dict[str, Any]) -> str:
     ]
 
     explanation = (
-        "**Calibration.** Share of the nominal 95 % intervals that contain the true "
-        "number, and share of the paired tests of two equal "
-        "systems with p at most .05, on n examples: "
-        "lowest and highest of three distributions, at least "
-        f"{fewest['repetitions']:,} simulated intervals and {fewest['tests']:,} "
-        f"tests each (standard error {errors[0]} of a coverage of "
-        f".95, {errors[1]} of a size of .05; [how](../testing.md#calibration)). "
-        "\\* below .90: a run prints no interval."
+        "**Calibration.** Coverage of the 95 % interval and size of the paired test at "
+        ".05, on n examples ([how](../testing.md#calibration)): at least "
+        f"{fewest['repetitions']:,} intervals and {fewest['tests']:,} tests "
+        f"(standard error {errors[0]}, {errors[1]}). \\* below .90: no interval."
     )
 
     lines = [

@@ -48,6 +48,7 @@ def read_score_form(path: Path) -> ScoreForm:
         return read_every_eval_ever(path, rows)
     raise InputError(
         "no log of lm-eval, lmms-eval, inspect or every-eval-ever: "
-        "a line has no 'doc_id' or 'evaluation'",
+        "a line has no 'doc_id' or 'evaluation' (captions are scored first: "
+        "harness score FILE --references R.json --output runs/NAME)",
         str(path),
     )

@@ -25,6 +25,7 @@ from typing import BinaryIO, cast
 from harness.errors import HarnessError, InputError
 from harness.files.outputs import is_unchanged_output
 from harness.files.streams import DAMAGED
+from harness.files.user_path import nearest_beside
 from harness.rundir.artifact_key import content_digest
 from harness.rundir.artifacts import ArtifactStore
 from harness.rundir.commit_file import DamagedCommit, FileStamp
@@ -121,6 +122,9 @@ class RunDir:
             return f"it is part {part_name} of a run; join the parts with harness merge"
         if self.folder.has(MANIFEST):
             return "the run has not finished; run its spec again to continue it"
+        nearest = None if self.path.exists() else nearest_beside(self.path)
+        if nearest:
+            return f"no run here; did you mean '{self.path.parent / nearest}'?"
         return "no run here"
 
     @classmethod

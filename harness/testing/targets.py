@@ -14,6 +14,7 @@ from pathlib import Path
 from harness.contracts import CaptionSet, Decoding, Example, Parameters
 from harness.contracts.parameters import check_parameters
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean
+from harness.files.user_path import nearest_beside
 from harness.programs.declared import component_of_entry
 from harness.registry import Component, current, split_spec
 from harness.registry.component_kinds import KINDS, SINGULAR
@@ -398,6 +399,9 @@ def _registry_targets(text: str, kind: str | None, params: Parameters) -> list[T
 
     if not entries:
         names = [entry.name for entry in registry.entries() if entry.kind in kinds]
+        folder = nearest_beside(text)
+        if folder and Path(text).with_name(folder).is_dir():
+            names.append(str(Path(text).with_name(folder)))
         raise UnknownName(
             f"there is nothing called '{text}'{did_you_mean(text, names)} (or give "
             "package.module:Class)"

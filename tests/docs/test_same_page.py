@@ -13,7 +13,8 @@ from harness.cli.main import main
 
 def commands(root):
     text = (root / "docs" / "same.md").read_text(encoding="utf-8")
-    return re.findall(r"```\n\$ harness (same [^\n]*)\n(.*?)\n```", text, re.DOTALL)
+    block = r"```console\n\$ harness (same [^\n]*)\n(.*?)\n```"
+    return re.findall(block, text, re.DOTALL)
 
 
 @pytest.mark.parametrize("position", [pytest.param(0, marks=pytest.mark.slow), 1, 2])

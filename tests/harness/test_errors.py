@@ -76,3 +76,8 @@ def test_a_missing_package_within_an_installed_one_is_not_blamed_on_the_extra(
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ModuleNotFoundError, match="other_missing_package"):
         require("broken_module", extra="models", needed_by="x")
+
+
+def test_names_with_commas_are_quoted_in_a_list():
+    error = InputError.of_name("no model", "x", ["mixture, 3 of 5", "human"], "have")
+    assert str(error) == "no model 'x'; have 'mixture, 3 of 5', human"

@@ -47,6 +47,8 @@ HEADERS = (
 )
 INTRODUCTION = f"""# Methods by metric
 
+For whoever reviews a number: the interval, test and null hypothesis of each metric.
+
 Output of `python -m tools.documentation.metric_methods --write`: what a run computes
 beside the number of each built-in metric. Metrics with a parameter `embedding` or
 `distance` are created with `bow` or with `rouge`.

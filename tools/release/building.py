@@ -14,6 +14,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.release.index import failure
 from tools.release.links import publish_readmes
 
 FOLDERS = (".", "kernels/reference")
@@ -107,10 +108,7 @@ def build(root: Path, output: Path) -> Distributions:
                 command, capture_output=True, text=True, env=environment, check=False
             )
             if result.returncode:
-                raise SystemExit(
-                    f"the build failed:\n{result.stdout[-3000:]}\n"
-                    f"{result.stderr[-3000:]}"
-                )
+                raise failure(command, f"{result.stdout}\n{result.stderr}")
 
             built = sorted(set(output.iterdir()) - before)
             sdists += [path for path in built if path.name.endswith(".tar.gz")]

@@ -7,7 +7,8 @@ renders them, licences, score.html and the report page, the distributions (built
 ``twine check --strict``, the wheels tried on each interpreter that is there) with their
 SBOM. Each step prints one line; the last lines are the blanks of docs/paper.md and the
 steps of docs/release.md that need an account. ``--quick`` builds and tries nothing.
-Exit status 1 when a step fails.
+Exit status 1 when a step fails; 3 when none fails, and one was not tried because no
+package index can be reached.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from tools.release.artefacts import find_problems
 from tools.release.building import version
+from tools.release.index import STATUS, NotTried, print_problems
 from tools.release.links import READMES, make_absolute, relative_targets
 from tools.release.package import ROOT
 
@@ -126,13 +128,16 @@ def find_steps(root: Path) -> list[str]:
 
 
 def build_and_try(root: Path, output: Path) -> list[str]:
-    """Run ``make package`` and ``make sbom``; return the one that fails."""
+    """Run ``make package`` and ``make sbom``; return a line for each that fails, or
+    that could not reach a package index.
+    """
     problems: list[str] = []
     for module in ("tools.release.package", "tools.release.sbom"):
         option = ["--output", str(output)] if module.endswith("package") else []
         done = subprocess.run([sys.executable, "-m", module, *option], cwd=root)
         if done.returncode:
-            problems.append(f"python -m {module}: exit status {done.returncode}")
+            line = f"python -m {module}: exit status {done.returncode}"
+            problems.append(NotTried(line) if done.returncode == STATUS else line)
     return problems
 
 
@@ -159,24 +164,24 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="build and try nothing")
     args = parser.parse_args()
 
-    failed = 0
+    found: list[str] = []
     for name, check in CHECKS.items():
         problems = check(ROOT)
-        failed += bool(problems)
+        found += problems
         print(f"{name}: {'holds' if not problems else 'FAILS'}", flush=True)
         for problem in problems:
             print(f"  {problem}")
     if not args.quick:
         problems = build_and_try(ROOT, args.output)
-        failed += bool(problems)
-        print(f"distributions and SBOM: {'FAILS' if problems else 'hold'}")
-        for problem in problems:
-            print(f"  {problem}")
+        found += problems
+        if not problems:
+            print("distributions and SBOM: hold")
 
     print("\nleft for a person (docs/release.md):")
     for line in [*find_blanks(ROOT), *find_steps(ROOT)]:
         print(f"  {line}")
-    return 1 if failed else 0
+    print()
+    return print_problems(found)
 
 
 def _project(folder: Path) -> dict[str, str]:

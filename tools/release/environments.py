@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.release.index import failure
+
 MINORS = (11, 12, 13, 14)
 """Minor versions of Python 3 that are tried."""
 FREE_THREADED = ("3.13t", "3.14t")
@@ -130,9 +132,7 @@ def installed(
     for command in commands or ([*install, str(distribution)],):
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode:
-            raise SystemExit(
-                f"{' '.join(map(str, command))} failed:\n{result.stderr[-3000:]}"
-            )
+            raise failure(command, result.stderr)
     return Environment(
         folder,
         time.perf_counter() - start,

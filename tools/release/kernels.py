@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tools.release.building import sha256, source_date, tracked_files, version
 from tools.release.environments import create
+from tools.release.index import failure, line_of
 from tools.release.links import publish_readmes
 
 MACHINES = ("x86_64", "aarch64")
@@ -297,7 +298,7 @@ def try_kernels(
             )
             print(f"caption-kernels, {name} ({distribution.name}): {outcomes[name]}")
         except SystemExit as error:
-            problems.append(f"caption-kernels, {name}: {error}")
+            problems.append(line_of(f"caption-kernels, {name}", error))
 
     # The values must be the same everywhere, the hash of the sources those of the
     # engine.
@@ -337,8 +338,5 @@ def _run(
         command, capture_output=True, text=True, env=environment, cwd=cwd, check=False
     )
     if result.returncode:
-        raise SystemExit(
-            f"{' '.join(command[:6])} ... failed:\n{result.stdout[-2000:]}\n"
-            f"{result.stderr[-3000:]}"
-        )
+        raise failure(command, f"{result.stdout}\n{result.stderr}")
     return result.stdout

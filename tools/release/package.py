@@ -6,7 +6,8 @@ them.
 
 Printed are the time and the size of a bare installation, the time of each command, and
 what could not be had on this machine. The exit code is 1 when two builds differ, a
-check fails, a command fails, or the values differ between environments.
+check fails, a command fails, or the values differ between environments; 3 when nothing
+fails, and something was not tried because no package index can be reached.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tools.release.environments import (
     largest,
 )
 from tools.release.exercise import Exercise, Failed, differences, exercise
+from tools.release.index import line_of, print_problems, run_step
 from tools.release.kernels import build_kernels, try_kernels
 from tools.release.tool_runs import try_tools
 
@@ -88,9 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     for name in [*missing, *(name for name in free if free[name] is None)]:
         print(f"Python {name}: not on this machine, not tried")
-    for problem in problems:
-        print(f"PROBLEM: {problem}")
-    return 1 if problems else 0
+    return print_problems(problems)
 
 
 def _reproduced(first: Distributions) -> list[str]:
@@ -217,7 +217,9 @@ def _exercised(work: dict[str, Maker]) -> list[str]:
                 )
 
             first = first or outcome
-        except (Failed, SystemExit) as error:
+        except SystemExit as error:
+            problems.append(line_of(name, error))
+        except Failed as error:
             problems.append(f"{name}: {error}")
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -225,4 +227,4 @@ def _exercised(work: dict[str, Maker]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_step("make package", main))

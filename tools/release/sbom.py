@@ -6,7 +6,8 @@ a CycloneDX file, known vulnerabilities.
 
 The list is that of a new environment, not of the machine. ``pip-audit`` asks a service;
 where it cannot be reached, that is printed, and the exit code stays 0. The exit code is
-1 when a dependency has a known vulnerability or no licence in its metadata.
+1 when a dependency has a known vulnerability or no licence in its metadata; 3 where no
+package index can be reached.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from tools.release.building import build
 from tools.release.environments import installed
+from tools.release.index import run_step
 from tools.release.kernels import build_sdist
 from tools.release.package import ROOT
 
@@ -195,4 +197,4 @@ def _audit(rows: Sequence[Row], requirements: Path) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_step("make sbom", main))

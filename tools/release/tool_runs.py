@@ -13,6 +13,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from tools.release.index import failure, line_of
+
 ARGUMENTS = ("run", "coco", "--limit", "20", "--output", "run")
 
 
@@ -79,8 +81,7 @@ def try_tools(wheel: Path, arguments: Sequence[str] = ARGUMENTS) -> list[str]:
             )
             if result.returncode:
                 problems.append(
-                    f"{name} caption-harness: exit code {result.returncode}\n"
-                    f"{result.stderr[-2000:]}"
+                    line_of(name, failure(["caption-harness"], result.stderr))
                 )
 
     if "pipx" not in commands(wheel):

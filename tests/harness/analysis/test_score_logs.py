@@ -306,7 +306,7 @@ def test_a_chosen_model_of_a_log(tmp_path):
         (
             '{"id": 1, "text": "x"}\n',
             "no log of lm-eval, lmms-eval, inspect or every-eval-ever: "
-            "a line has no 'doc_id' or 'evaluation'",
+            r"a line has no 'doc_id' or 'evaluation' \(captions are scored first: ",
         ),
         (
             '{"doc_id": 1, "resps": [["x"]]}\n',

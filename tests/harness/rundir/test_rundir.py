@@ -413,6 +413,9 @@ def test_the_folders_above_a_run_are_created_and_its_name_is_text(tmp_path):
 def test_an_unfinished_run_is_reported(tmp_path):
     with pytest.raises(InputError, match=r"has no manifest\.json: no run here"):
         RunDir.open(tmp_path)
+    (tmp_path / "first").mkdir()
+    with pytest.raises(InputError, match="no run here; did you mean '.*first'?"):
+        RunDir.open(tmp_path / "frist")
     (tmp_path / "manifest.json").write_text(json.dumps(MANIFEST))
     with pytest.raises(
         InputError,

@@ -190,6 +190,13 @@ def test_names_of_several_kinds():
     assert target.entry is not None
 
 
+def test_the_nearest_folder_of_a_plugin_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "zebra-words").mkdir()
+    with pytest.raises(UnknownName, match="did you mean 'zebra-words'?"):
+        targets("zebra-word")
+
+
 def test_unknown_names():
     with pytest.raises(
         UnknownName, match="there is nothing called 'metoer'; did you mean 'meteor'?"
