@@ -76,7 +76,7 @@ def _compare(
         parameters["annotators"] = "merged"
     if hypothesis == "reference":
         parameters["hypothesis"] = hypothesis
-    scored = harness.score(
+    scored: Any = harness.score(
         [str(folder / "pred_main.json.gz")],
         [str(folder / f"{name}.json.gz") for name in names],
         [{"dense": parameters}],

@@ -116,7 +116,8 @@ def _layouts(kind: int, count: int, *, in_scenes: bool) -> Population:
     rng = np.random.default_rng([4, kind, in_scenes])
     systems: tuple[list[CaptionSet], list[CaptionSet]] = ([], [])
     for number in range(count):
-        subjects = rng.choice(len(SCENES), OBJECTS, replace=len(SCENES) < OBJECTS)
+        numbers = rng.choice(len(SCENES), OBJECTS, replace=len(SCENES) < OBJECTS)
+        subjects: list[int] = numbers.tolist()
         truth: Events = []
         for place, subject in enumerate(subjects):
             texts = rng.choice(SCENES[subject], DESCRIPTIONS, replace=False)

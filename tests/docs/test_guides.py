@@ -129,8 +129,8 @@ def test_pages_that_are_followed_are_short(root):
 
 CARDS = ("metrics", "adapters")
 """Folders whose pages have one form each, which their first lines follow."""
-OTHERS = ("dense.md", "encoders.md", "protocol.md", "paper.md")
-"""Pages that begin in another way; that of the paper has the form of its journal."""
+OTHERS = ("paper.md",)
+"""Pages that begin in another way: that of the paper has the form of its journal."""
 
 
 @pytest.mark.parametrize("tab", [tab for tab in SECTIONS if tab not in NO_READERS])
