@@ -11,6 +11,7 @@ import numpy as np
 
 from harness.contracts import Values, VerbResult, arrow_table
 from harness.run.finished import Run
+from harness.rundir.sample_events import EVENTS
 from harness.rundir.samples import SampleTable
 from harness.rundir.verify import describe_differences, numbers_by_name
 
@@ -86,13 +87,14 @@ def _differing_columns(first: SampleTable, second: SampleTable) -> list[str]:
     """Return the columns of the samples that differ."""
     if len(first) != len(second):
         return [f"samples: {len(first)} rows and {len(second)} rows"]
-    only = set(first.names) ^ set(second.names)
+    # events are those of the texts; runs of earlier versions lack the column
+    only = (set(first.names) ^ set(second.names)) - {EVENTS}
     differences = [
         f"samples: only one run has the column '{name}'" for name in sorted(only)
     ]
 
     for name in first.names:
-        if name in only:
+        if name in only or name == EVENTS:
             continue
         if name in first.scored_columns:
             same = np.array_equal(

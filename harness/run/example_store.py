@@ -21,7 +21,7 @@ from typing import IO, overload
 
 import numpy as np
 
-from harness.contracts import Example
+from harness.contracts import Example, is_event_set
 from harness.errors import InputError
 from harness.files.captions import count_words
 from harness.files.media import MediaCell
@@ -79,6 +79,8 @@ class ExampleStore(Sequence[Example]):
         """Numbers of references that occur."""
         self.has_meta = False
         """True when an example has metadata."""
+        self.has_events = False
+        """True when a reference is a set of events."""
         self.longest = 0
         """Number of words of the longest reference."""
 
@@ -94,6 +96,7 @@ class ExampleStore(Sequence[Example]):
             references = [text for example in block for text in example.references]
             longest = max(references, key=len, default="")
             self.longest = max(self.longest, count_words(longest))
+            self.has_events = self.has_events or any(map(is_event_set, references))
             n_words += sum(map(count_words, references))
             n_references += len(references)
             self.reference_counts.update(len(example.references) for example in block)

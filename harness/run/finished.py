@@ -22,6 +22,7 @@ from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.run_log import read_events
 from harness.rundir.rundir import RunDir
+from harness.rundir.sample_events import EVENTS
 from harness.rundir.samples import SampleTable
 
 if TYPE_CHECKING:
@@ -163,10 +164,12 @@ class Run(VerbResult):
 
         Columns: ``model``, ``decoding`` (JSON), ``example``, ``candidates`` and
         ``references`` (lists of texts), ``meta`` (JSON) where examples have metadata,
-        and as float64 with null for undefined the scores of each metric and its
-        p-values ``p:METRIC``.
+        ``events`` (lists of records) where references are sets of events, and as
+        float64 with null for undefined the scores of each metric and its p-values
+        ``p:METRIC``.
         """
         module = require("datasets", extra="datasets", needed_by="Run.to_dataset")
+        table = self.samples.to_arrow()
         text = module.Value("string")
         number = module.Value("float64")
         types = {
@@ -174,10 +177,13 @@ class Run(VerbResult):
             "candidates": [text],
             "references": [text],
         }
+        if EVENTS in self.samples.names:
+            stored = module.Features.from_arrow_schema(table.schema)
+            types[EVENTS] = stored[EVENTS]
         features = module.Features(
             {name: types.get(name, number) for name in self.samples.names}
         )
-        return module.Dataset(self.samples.to_arrow()).cast(features)
+        return module.Dataset(table).cast(features)
 
 
 def by_kind(runs: Sequence[Run]) -> dict[str, list[Run]]:

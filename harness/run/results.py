@@ -54,6 +54,7 @@ def collect_results(
     columns = [item.label for item in scoring.metrics]
     models = {model.label: model for model in plan.models}
     has_meta = any(system.store.has_meta for system in scoring.systems)
+    has_events = any(system.store.has_events for system in scoring.systems)
     slices = slices_of(spec, scoring.systems[0].store) if scoring.systems else []
 
     stage = execution.stage("results")
@@ -61,7 +62,9 @@ def collect_results(
     file = execution.rundir.create_samples() if execution.rundir is not None else None
     with (
         bar(stage, count, show=execution.show, unit="numbers") as advance,
-        SampleWriter(file, columns, tested, has_meta=has_meta) as writer,
+        SampleWriter(
+            file, columns, tested, has_meta=has_meta, has_events=has_events
+        ) as writer,
     ):
         for index, system in enumerate(scoring.systems):
             model = models[system.label]

@@ -51,6 +51,17 @@ def to_json(value: object) -> bytes:
     return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
+def escape_surrogates(text: str) -> str:
+    """Return a text as valid UTF-8: lone surrogates are escaped.
+
+    >>> escape_surrogates("é\\ud800")
+    'é\\\\ud800'
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def plain(value: object) -> object:
     """Return a value made of JSON types: numpy arrays as lists, sets sorted, NaN as
     None, anything else as text.

@@ -24,12 +24,13 @@ Arrow = Any
 TEXTS = "texts"
 LISTS = "lists of texts"
 NUMBERS = "numbers"
+RECORDS = "lists of records"
 """Kinds of columns."""
 
 
 def column_kinds(path: Path) -> dict[str, str]:
     """Return name -> :data:`TEXTS`, :data:`LISTS`, :data:`NUMBERS` (also of a column
-    without values) or the name of another type.
+    without values), :data:`RECORDS` or the name of another type.
 
     Raises :class:`InputError` for a damaged file.
     """
@@ -49,6 +50,9 @@ def column_kinds(path: Path) -> dict[str, str]:
         is_number = types.is_floating(data_type) or types.is_integer(data_type)
         if is_number or types.is_null(data_type):
             return NUMBERS
+
+        if types.is_list(data_type) and types.is_struct(data_type.value_type):
+            return RECORDS
 
         # lists that are all empty have no type of their items
         is_list = types.is_list(data_type) and (
@@ -162,10 +166,20 @@ def read_table(path: Path) -> Arrow:
         raise damaged_file_error(path, error) from None
 
 
-def table_of(columns: Mapping[str, Sequence[object]]) -> Arrow:
-    """Return columns as a ``pyarrow.Table``."""
+def table_of(
+    columns: Mapping[str, Sequence[object]], types: Mapping[str, Arrow] | None = None
+) -> Arrow:
+    """Return columns as a ``pyarrow.Table``; ``types`` has the Arrow types of those
+    whose values do not tell theirs.
+    """
     arrow: Arrow = importlib.import_module("pyarrow")
-    return arrow.table(dict(columns))
+    given = types or {}
+    return arrow.table(
+        {
+            name: arrow.array(values, given[name]) if name in given else values
+            for name, values in columns.items()
+        }
+    )
 
 
 def row_count(path: Path) -> int:

@@ -15,16 +15,18 @@ import numpy as np
 
 from harness.contracts import CaptionSet, Parameters, Values
 from harness.files.memory import require_memory
-from harness.rundir.format import plain
+from harness.rundir.format import escape_surrogates, plain
 from harness.rundir.parquet import Arrow
 from harness.rundir.records import decoding_key
+from harness.rundir.sample_events import EVENTS, EventColumn, event_type
 from harness.rundir.samples import KEY_COLUMNS, MAX_META, META, P_PREFIX, SampleTable
 
 
 class SampleColumns:
     """Columns of samples.parquet under construction, system by system."""
 
-    def __init__(self, metrics: Sequence[str]) -> None:
+    def __init__(self, metrics: Sequence[str], *, has_events: bool = False) -> None:
+        self._has_events = has_events
         self._keys: dict[str, list[object]] = {name: [] for name in KEY_COLUMNS}
         self._scores: dict[str, list[object]] = {name: [] for name in metrics}
         self._p_values: dict[str, list[object]] = {}
@@ -63,7 +65,7 @@ class SampleColumns:
         for column in (*self._scores.values(), *self._p_values.values()):
             column.extend([None] * (self._rows - len(column)))
 
-    def columns(self) -> dict[str, list[object]]:
+    def columns(self) -> dict[str, Sequence[object]]:
         """Return the columns by name; metrics without any score per example are left
         out.
         """
@@ -73,7 +75,11 @@ class SampleColumns:
             f"{P_PREFIX}{name}": column for name, column in self._p_values.items()
         }
         meta = {META: self._meta} if any(self._meta) else {}
-        return {**self._keys, **meta, **scores, **p_values}
+        events: dict[str, Sequence[object]] = {}
+        if self._has_events:
+            texts = self._keys["candidates"], self._keys["references"]
+            events[EVENTS] = EventColumn(*texts)
+        return {**self._keys, **meta, **events, **scores, **p_values}
 
     def table(self) -> SampleTable:
         """Return the table of :meth:`columns`."""
@@ -95,6 +101,8 @@ class SampleWriter:
         Labels of the metrics that have p-values for some system.
     has_meta : bool
         True when examples have metadata.
+    has_events : bool
+        True when references are sets of events.
     """
 
     def __init__(
@@ -104,18 +112,23 @@ class SampleWriter:
         tested: Sequence[str],
         *,
         has_meta: bool,
+        has_events: bool = False,
     ) -> None:
         self._file = file
         self._metrics = list(metrics)
         self._tested = list(tested)
         self._has_meta = has_meta
-        self._columns = SampleColumns(metrics)
+        self._has_events = has_events
+        self._columns = self._new_columns()
         self._writer: Arrow = None
 
     @property
     def table(self) -> SampleTable:
         """The table, of a writer without a file."""
         return self._columns.table()
+
+    def _new_columns(self) -> SampleColumns:
+        return SampleColumns(self._metrics, has_events=self._has_events)
 
     def write(
         self,
@@ -126,7 +139,7 @@ class SampleWriter:
         p_values: Mapping[str, np.ndarray],
     ) -> None:
         """Add rows: caption sets, scores and p-values (B,) by metric."""
-        columns = self._columns if self._file is None else SampleColumns(self._metrics)
+        columns = self._columns if self._file is None else self._new_columns()
         columns.begin(model, decoding, sets)
         for name in self._metrics:
             columns.add(name, scores[name], p_values.get(name))
@@ -142,7 +155,7 @@ class SampleWriter:
         # one is null.
         nothing = [None] * len(written["example"])
         arrays = [
-            arrow.array(written.get(field.name) or nothing, type=field.type)
+            arrow.array(list(written.get(field.name) or nothing), type=field.type)
             for field in schema
         ]
         rows = arrow.table(arrays, schema)
@@ -160,6 +173,8 @@ class SampleWriter:
         }
         if self._has_meta:
             types[META] = arrow.string()
+        if self._has_events:
+            types[EVENTS] = event_type()
         for name in self._metrics:
             types[name] = arrow.float64()
         for name in self._metrics:
@@ -218,10 +233,4 @@ def _valid_utf8(texts: Sequence[str]) -> list[str]:
     """Return texts as valid UTF-8: lone surrogates, which Parquet cannot hold,
     are escaped.
     """
-
-    def escape(text: str) -> str:
-        if text.isascii():
-            return text
-        return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-    return [escape(text) for text in texts]
+    return [escape_surrogates(text) for text in texts]

@@ -22,6 +22,7 @@ from harness.rundir.format import file_digest
 from harness.rundir.parquet import (
     LISTS,
     NUMBERS,
+    RECORDS,
     TEXTS,
     column_kinds,
     damaged_file_error,
@@ -34,6 +35,7 @@ from harness.rundir.parquet import (
     table_of,
 )
 from harness.rundir.records import decoding_text, text_of_fields, varying_fields
+from harness.rundir.sample_events import EVENTS, event_type
 
 KEY_COLUMNS = {
     "model": TEXTS,
@@ -46,6 +48,10 @@ KEY_COLUMNS = {
 META = "meta"
 """Column of the examples' short metadata, JSON objects;
 only in runs whose examples have any.
+"""
+OPTIONAL_COLUMNS = {META: TEXTS, EVENTS: RECORDS}
+"""Names of the columns that are no scores and that some tables have,
+and their kinds.
 """
 P_PREFIX = "p:"
 MAX_META = 80
@@ -209,7 +215,7 @@ class SampleTable:
 
         # A table without rows may lack columns, or have others in their place.
         kinds = column_kinds(path) if row_count(path) else {}
-        expected = {**dict.fromkeys(kinds, NUMBERS), META: TEXTS, **KEY_COLUMNS}
+        expected = {**dict.fromkeys(kinds, NUMBERS), **OPTIONAL_COLUMNS, **KEY_COLUMNS}
         for name in KEY_COLUMNS | kinds if kinds else ():
             kind = kinds.get(name, "nothing")
             if kind != expected[name]:
@@ -240,7 +246,8 @@ class SampleTable:
     @property
     def scored_columns(self) -> tuple[str, ...]:
         """Names of all number columns: scores, and p-values as ``p:METRIC``."""
-        return tuple(name for name in self.names if name not in (*KEY_COLUMNS, META))
+        others = KEY_COLUMNS | OPTIONAL_COLUMNS
+        return tuple(name for name in self.names if name not in others)
 
     @property
     def metadata(self) -> list[Parameters]:
@@ -355,7 +362,8 @@ class SampleTable:
         """Return all columns as a ``pyarrow.Table``."""
         if self._path is not None:
             return read_table(self._path)
-        return table_of(self.to_dict())
+        columns = self.to_dict()
+        return table_of(columns, {EVENTS: event_type()} if EVENTS in columns else None)
 
     def to_dict(self) -> dict[str, list[object]]:
         """Return all columns as lists."""

@@ -14,7 +14,7 @@ from harness.contracts import CaptionSet, EventSet, Metric, ScoresThresholds
 from harness.contracts.parameters import Values
 from harness.page.charts import axes, vega
 from harness.page.charts.chart import Chart, Layout, Spec
-from harness.page.events.matching import (
+from harness.reporting.event_matching import (
     event_sets,
     find_matches,
     readable_metrics,

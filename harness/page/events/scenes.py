@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.contracts import CaptionSet, Event, EventMatch, EventSet, Geometry
-from harness.page.events.matching import Matches, event_sets, find_matches
+from harness.reporting.event_matching import Matches, event_sets, find_matches
 from harness.reporting.table import number, shown_names
 from harness.results import Run
 

@@ -581,7 +581,7 @@ def test_a_metric_without_any_score_is_named(tmp_path, capsys):
         )
 
 
-@pytest.mark.parametrize("name", ["model", "example", "meta", "p:acc"])
+@pytest.mark.parametrize("name", ["model", "example", "meta", "events", "p:acc"])
 def test_a_metric_with_the_name_of_a_column_is_refused(tmp_path, name):
     rows = [{"doc_id": k, "acc": 1, name: k} for k in range(2)]
     with pytest.raises(

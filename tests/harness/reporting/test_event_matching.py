@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.page.events.matching import event_sets, find_matches, readable_metrics
+from harness.reporting.event_matching import event_sets, find_matches, readable_metrics
 from harness_metrics.dense.matched import MatchedProtocol
 from tests.support.event_runs import run_of, small_run, times
 
