@@ -6,7 +6,8 @@ published shapes.
 Sections: ``bertscore`` (roberta-large's shape at layer 17, 12,000 texts; peer
 bert_score), ``sentences`` (mpnet's shape, 50,000 captions; peer sentence-transformers),
 ``clip`` (ViT-L/14, 2,000 JPEGs; peers a plain loop of open_clip, and the CLIPScore of
-torchmetrics on a small model), ``store`` (a second run with the store of vectors). A
+torchmetrics on a small model), ``pairs`` (metrics over all pairs of two corpora of
+16,384 vectors, beside numpy), ``store`` (a second run with the store of vectors). A
 peer that is not installed is named. ``--small`` takes tiny models and few texts. All
 ratios are of one run; at most five minutes on an accelerator.
 """
@@ -53,10 +54,12 @@ class Sizes:
     images: int
     clip: str
     image_size: tuple[int, int] = (480, 640)
+    pairs: int = 16_384
+    """Vectors of each of two corpora."""
 
 
 FULL = Sizes(1024, 24, 17, 16, 2000, 50_000, 2000, "ViT-L-14")
-SMALL = Sizes(64, 3, 2, 4, 40, 300, 24, "ViT-S-32-alt", (48, 64))
+SMALL = Sizes(64, 3, 2, 4, 40, 300, 24, "ViT-S-32-alt", (48, 64), 600)
 
 
 def write_tokenizer(folder: Path) -> None:
@@ -415,6 +418,49 @@ def _returning_tensors(features: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def time_pairs(folder: Path, device: str, sizes: Sizes) -> None:
+    """Print metrics over all pairs of two corpora in numpy, and in blocks on the device
+    (on the CPU by torch, as no metric does there).
+    """
+    from harness_metrics.sets.corpus_neighbours import of_corpora
+    from harness_metrics.sets.neighbour_groups import Sample, without_groups
+    from harness_metrics.sets.retrieval import ranks_of
+
+    rng = np.random.default_rng(5)
+    count = sizes.pairs
+    vectors = rng.standard_normal((2 * count, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    first, second = vectors[:count], vectors[count:]
+    own = np.arange(count)
+    groups = own % 20
+    samples = (Sample(first, groups), Sample(second, groups))
+    works: dict[str, Callable[[str | None], Any]] = {
+        "retrieval": lambda place: ranks_of(first, second, own, place),
+        "coverage": lambda place: of_corpora(first, second, 5, "coverage", place),
+        "precision": lambda place: of_corpora(first, second, 5, "precision", place),
+        "interval of coverage": lambda place: without_groups(
+            *samples, 5, "coverage", 20, place
+        ),
+        "interval of precision": lambda place: without_groups(
+            *samples, 5, "precision", 20, place
+        ),
+    }
+    print(f"\nAll pairs of {count:,} and {count:,} vectors of 384 numbers")
+    target = "cpu:0" if device == "cpu" else device
+    work = next(iter(works.values()))
+    work(target)  # warms up
+    for name, work in works.items():
+        started = time.perf_counter()
+        on_device = work(target)
+        ours = time.perf_counter() - started
+        show(f"{name}, {target}", ours)
+        started = time.perf_counter()
+        in_numpy = work(None)
+        show(f"{name}, numpy", time.perf_counter() - started, ours)
+        deviation = float(np.abs(np.asarray(on_device) - in_numpy).max())
+        print(f"  {'largest difference':<44} {deviation:9.1e}", flush=True)
+
+
 def time_store(folder: Path, device: str, sizes: Sizes) -> None:
     """Print a first and a second run with the store of vectors."""
     from harness_metrics.embeddings.minilm import SentenceModel
@@ -440,6 +486,7 @@ SECTIONS: dict[str, Callable[[Path, str, Sizes], None]] = {
     "bertscore": time_bertscore,
     "sentences": time_sentences,
     "clip": time_clip,
+    "pairs": time_pairs,
     "store": time_store,
 }
 

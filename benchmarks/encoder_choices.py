@@ -1,21 +1,23 @@
 """Choices of the layer of encoders, measured: batches, layers, matrices, decoding.
 
     python -m benchmarks.encoder_choices [--captions 2000] [--images 60] [--rounds 3]
-        [--device auto] [--only SECTION ...]
+        [--pairs N] [--device auto] [--only SECTION ...]
 
 Sections: ``batches`` (token vectors and sentence vectors of real captions with and
 without groups of equal lengths, a budget of tokens, and layers behind the one that is
 read; text vectors of CLIP with and without the positions behind the longest text),
 ``matrices`` (seconds of pairwise matrices beside those of encoding, and on an
-accelerator the same products there), ``decoding`` (images by threads and by worker
-processes). ``batches`` and ``matrices`` print seconds of processor time of one thread,
-the least of the rounds, in which the variants take turns; ``decoding`` prints wall
-time.
+accelerator the same products there), ``pairs`` (metrics over the least number of pairs
+that an accelerator computes, beside the import of torch), ``decoding`` (images by
+threads and by worker processes). They print seconds of processor time of one thread,
+the least of the rounds, in which the variants take turns; ``pairs`` takes one round,
+and on an accelerator wall time; ``decoding`` prints wall time.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
 import os
 import resource
@@ -34,12 +36,14 @@ import numpy as np
 from benchmarks import captions
 from harness.encoders.decoded_images import count_cores
 from harness.encoders.devices import first_device
+from harness.encoders.pair_products import LEAST_PAIRS
 from harness.encoders.precision import computing
 from harness.registry.torchvision_guard import guard_torchvision
 from harness_metrics.embeddings.minilm import MiniLm
 from harness_metrics.kernel import geometry
 from harness_metrics.neural.token_encoder import TokenEncoder
 from harness_metrics.sets.corpus_neighbours import of_corpora
+from harness_metrics.sets.retrieval import ranks_of
 
 CHUNK = 32
 """Texts per batch of the libraries, by default."""
@@ -204,6 +208,53 @@ def time_matrices(args: argparse.Namespace) -> None:
     show(f"{half:,} and {len(second):,} texts as two corpora, MiniLM", seconds)
 
 
+def time_pairs(args: argparse.Namespace) -> None:
+    """Print what numpy takes for the least matrix that an accelerator computes, beside
+    the import of torch, and on an accelerator what it takes there.
+    """
+    device = first_device(args.device, "benchmark")
+    rng = np.random.default_rng(0)
+    size = math.isqrt(args.pairs)
+    vectors = rng.standard_normal((2 * size, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    queries, targets = vectors[:size], vectors[size:]
+    own = np.arange(size)
+    # as many distances: from the centres of the balls to all points
+    centres = math.isqrt(args.pairs // 2)
+    first, second = vectors[:centres], vectors[-centres:]
+    works: dict[str, Work] = {
+        "import of torch, in a process of its own": import_torch,
+        "ranks of retrieval, numpy": lambda: ranks_of(queries, targets, own),
+        "precision, numpy": lambda: of_corpora(first, second, 5, "precision"),
+        "coverage, numpy": lambda: of_corpora(first, second, 5, "coverage"),
+    }
+    if device != "cpu":
+        works |= {
+            f"ranks of retrieval, {device}": lambda: ranks_of(
+                queries, targets, own, device
+            ),
+            f"precision, {device}": lambda: of_corpora(
+                first, second, 5, "precision", device
+            ),
+            f"coverage, {device}": lambda: of_corpora(
+                first, second, 5, "coverage", device
+            ),
+        }
+    clock = time_with_children if device == "cpu" else time.perf_counter
+    seconds = take_turns(works, 1, clock)
+    show(f"{args.pairs:,} pairs of vectors of 384 numbers", seconds)
+
+
+def time_with_children() -> float:
+    """Return the seconds of processor time of this process and of ended children."""
+    return sum(os.times()[:4])
+
+
+def import_torch() -> None:
+    """Import torch in a process of its own."""
+    subprocess.run([sys.executable, "-c", "import torch"], check=True)
+
+
 _resize: Callable[[Any], np.ndarray]
 """Transform of a worker process."""
 
@@ -276,6 +327,7 @@ def start_seconds() -> float:
 SECTIONS: dict[str, Callable[[argparse.Namespace], None]] = {
     "batches": time_batches,
     "matrices": time_matrices,
+    "pairs": time_pairs,
     "decoding": time_decoding,
 }
 
@@ -288,6 +340,7 @@ def main() -> int:
     parser.add_argument("--captions", type=int, default=2000)
     parser.add_argument("--images", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pairs", type=int, default=LEAST_PAIRS)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--only", nargs="+", choices=list(SECTIONS), default=[])
     args = parser.parse_args()

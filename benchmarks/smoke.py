@@ -74,7 +74,9 @@ BENCHMARKS = {
     "event_tests": Smoke("--draws 2"),
     "difference_power": Smoke("--pilots 1 --runs 4", (DATA,), rows=400),
     "drop_in": Smoke(left_out="needs a checkout of a peer"),
-    "encoder_choices": Smoke("--captions 40 --images 4 --rounds 1 --device cpu"),
+    "encoder_choices": Smoke(
+        "--captions 40 --images 4 --rounds 1 --pairs 10000 --device cpu"
+    ),
     "endurance": Smoke(left_out="needs minutes of kills and restarts"),
     "estimate": Smoke("--repetitions 4 --metrics rouge", (DATA,), rows=4000),
     "hostile": Smoke(rows=1),

@@ -7,9 +7,12 @@ distance and without a matrix of all distances.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 
+from harness.encoders.pair_products import reduce_products
 from harness.stats import ties
 from harness_metrics.sets.neighbours import Kind
 
@@ -20,7 +23,11 @@ _GROUPS = 64
 
 
 def of_corpora(
-    candidates: np.ndarray, references: np.ndarray, k: int, kind: Kind
+    candidates: np.ndarray,
+    references: np.ndarray,
+    k: int,
+    kind: Kind,
+    device: str | None = None,
 ) -> float:
     """Return a statistic of two corpora of vectors under the Euclidean distance.
 
@@ -36,6 +43,8 @@ def of_corpora(
         Neighbour that a ball reaches; smaller than the sample whose balls are used.
     kind : {'precision', 'recall', 'density', 'coverage'}
         Statistic.
+    device : str, optional
+        Accelerator that computes the distances; without it numpy does.
 
     Returns
     -------
@@ -53,14 +62,15 @@ def of_corpora(
     if len(centres) <= k or not len(others):
         return float("nan")
 
-    if kind in ("precision", "recall"):
+    if device is not None:
+        hits, counts = _count_on_device(centres, others, k, device)
+    elif kind in ("precision", "recall"):
         return float(np.count_nonzero(_find_members(centres, others, k)) / len(others))
+    else:
+        hits, counts = _count(centres, others, k)
 
-    counts = np.zeros(len(others), dtype=np.int64)
-    hits = 0
-    for in_ball in _blocks(centres, others, k):
-        hits += int(np.count_nonzero(in_ball.any(axis=1)))
-        counts += in_ball.sum(axis=0)
+    if kind in ("precision", "recall"):
+        return float(np.count_nonzero(counts) / len(others))
     if kind == "coverage":
         return hits / len(centres)
     return float(counts.sum() / (k * len(others)))
@@ -105,6 +115,18 @@ def _find_members(centres: np.ndarray, others: np.ndarray, k: int) -> np.ndarray
     return covered[of_others]
 
 
+def _count(centres: np.ndarray, others: np.ndarray, k: int) -> tuple[int, np.ndarray]:
+    """Return the number of centres whose ball holds one of the others, and the number
+    of balls around each of the others, int64, shape (n,).
+    """
+    counts = np.zeros(len(others), dtype=np.int64)
+    hits = 0
+    for in_ball in _blocks(centres, others, k):
+        hits += int(np.count_nonzero(in_ball.any(axis=1)))
+        counts += in_ball.sum(axis=0)
+    return hits, counts
+
+
 def _blocks(centres: np.ndarray, others: np.ndarray, k: int) -> Iterator[np.ndarray]:
     """Yield whether each of the others lies in the balls of some centres,
     bool (rows, others).
@@ -134,6 +156,50 @@ def _blocks(centres: np.ndarray, others: np.ndarray, k: int) -> Iterator[np.ndar
         if is_repeated:
             in_ball = np.repeat(in_ball, copies[start : start + step], axis=0)
         yield in_ball
+
+
+def _count_on_device(
+    centres: np.ndarray, others: np.ndarray, k: int, device: str
+) -> tuple[int, np.ndarray]:
+    """Return :func:`_count` by distances that an accelerator computes."""
+    points = np.concatenate([centres, others]).astype(np.float32)
+    distinct, inverse = distinct_points(points)
+    half = half_squares(distinct)
+    of_centres = inverse[: len(centres)]
+    of_others = inverse[len(centres) :]
+    error = float(rounding_errors(half))
+
+    # Distinct points are in the order of their first occurrence: those of the centres
+    # are the first ones, each with the number of its copies.
+    copies = np.bincount(of_centres)
+    is_repeated = copies.max() > 1
+
+    def reduce(rows: slice, products: Any) -> tuple[slice, Any, Any]:
+        torch: Any = import_module("torch")
+
+        def move(array: np.ndarray) -> Any:
+            return torch.from_numpy(array).to(products.device)
+
+        block = products.neg_().add_(move(half))
+        neighbours = block[:, : len(copies)]
+        if is_repeated:
+            neighbours = block[:, move(of_centres)]
+        radius = neighbours.topk(k + 1, dim=1, largest=False).values[:, -1:]
+        in_ball = (block <= radius + error)[:, move(of_others)]
+
+        counts = in_ball.sum(dim=0)
+        if is_repeated:  # whole numbers below 2^24, which float32 adds exactly
+            counts = move(copies[rows].astype(np.float32)) @ in_ball.float()
+        return rows, in_ball.any(dim=1).cpu().numpy(), counts.cpu().numpy()
+
+    hits = 0
+    counts = np.zeros(len(others), dtype=np.int64)
+    for rows, is_hit, of_block in reduce_products(
+        distinct[: len(copies)], distinct, reduce, device, "distances of two corpora"
+    ):
+        hits += int(copies[rows][is_hit].sum())
+        counts += of_block.astype(np.int64)
+    return hits, counts
 
 
 def half_squares(points: np.ndarray) -> np.ndarray:

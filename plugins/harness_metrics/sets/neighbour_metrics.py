@@ -5,12 +5,14 @@ the corpus over any embedding.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from harness.contracts import Batch, Features, Interval, LeftOut, Objects
 from harness.contracts.parameters import Count, check_arguments
+from harness.encoders.pair_products import pairs_device
 from harness_metrics.bases.distance_metric import DistanceMetric, DistanceSpec
 from harness_metrics.bases.embedding_metric import EmbeddingSpec
 from harness_metrics.bases.relabeled_metric import RelabeledMetric
@@ -180,7 +182,17 @@ class _OfCorpora(CorpusVectors):
         """Return the statistic of vectors (n, d) and (m, d); NaN with k vectors or
         fewer in the sample of the balls.
         """
-        return corpus_neighbours.of_corpora(candidates, references, self.k, self.kind)
+        sizes = [len(candidates), len(references)]
+        return corpus_neighbours.of_corpora(
+            candidates, references, self.k, self.kind, self._device(sizes)
+        )
+
+    def _device(self, sizes: Sequence[int]) -> str | None:
+        """Return the accelerator for the distances of corpora of ``sizes`` texts, from
+        the centres of the balls to all; None for numpy.
+        """
+        centres = sizes[0] if self.kind == "recall" else sizes[1]
+        return pairs_device(self.embedding, centres * sum(sizes))
 
     def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
         """Return the interval of the jackknife over halves of the examples, or over
@@ -221,8 +233,9 @@ class _OfCorpora(CorpusVectors):
             Sample(stats.values(side), group[stats.owners(side)])
             for side in ("candidates", "references")
         ]
+        device = self._device([len(side.vectors) for side in sides])
         values = without_groups(
-            sides[0], sides[1], self.k, self.kind, int(group.max()) + 1
+            sides[0], sides[1], self.k, self.kind, int(group.max()) + 1, device
         )
         return grouped_jackknife.of_groups(values)
 

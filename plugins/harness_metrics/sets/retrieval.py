@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from harness.contracts import (
 from harness.contracts.parameters import Count, check_arguments
 from harness.encoders.devices import Devices
 from harness.encoders.long_texts import Long
+from harness.encoders.pair_products import pairs_device, reduce_products
 from harness.encoders.precision import Precision
 from harness_metrics.bases.embedding_metric import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.embeddings.clip import DEFAULT_WEIGHTS
@@ -30,9 +32,18 @@ TIE = 1e-6
 """Largest difference of equal similarities; vectors have float32 digits."""
 _PAIRS = 1 << 22
 """Number of similarities in memory at a time."""
+_NEAR = 1 / 32
+"""Share of pairs near a tie from which whole rows are multiplied in float64: a pair
+whose vectors are looked up takes as long as some 30 pairs of a matrix product.
+"""
 
 
-def ranks_of(queries: np.ndarray, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
+def ranks_of(
+    queries: np.ndarray,
+    targets: np.ndarray,
+    own: np.ndarray,
+    device: str | None = None,
+) -> np.ndarray:
     """Return the rank of the target of each query among all distinct targets, float64,
     shape (Q,); equal similarities share a mean rank.
 
@@ -44,6 +55,8 @@ def ranks_of(queries: np.ndarray, targets: np.ndarray, own: np.ndarray) -> np.nd
         Vectors of examples.
     own : ndarray of int, shape (Q,)
         The example of each query.
+    device : str, optional
+        Accelerator that multiplies, with the same ranks; without it numpy does.
 
     Examples
     --------
@@ -52,21 +65,104 @@ def ranks_of(queries: np.ndarray, targets: np.ndarray, own: np.ndarray) -> np.nd
     """
     # examples with equal targets count as one
     choices, choice_of = np.unique(targets, axis=0, return_inverse=True)
-    columns = choices.T.astype(np.float64)
     target = choice_of.reshape(-1)[own]
+    if device is None:
+        counts = count_rivals(queries, choices, target)
+    else:
+        counts = count_rivals_on_device(queries, choices, target, device)
 
-    out = np.empty(len(queries))
+    # the mean rank of those that are equal, the target among them
+    return counts.above + (1 + counts.equal) / 2
+
+
+class Rivals(NamedTuple):
+    """Numbers of choices beside the target of each query, int64, shape (Q,)."""
+
+    above: np.ndarray
+    """More similar than the target by more than :data:`TIE`."""
+    equal: np.ndarray
+    """As similar as the target, which is one of them."""
+
+
+def count_rivals(
+    queries: np.ndarray, choices: np.ndarray, target: np.ndarray
+) -> Rivals:
+    """Return the numbers of choices (E, d) that are more and as similar to queries
+    (Q, d) than their targets, given by their numbers (Q,).
+    """
+    columns = choices.T.astype(np.float64)
+    out = Rivals(*np.empty((2, len(queries)), dtype=np.int64))
     step = max(1, _PAIRS // len(choices))
     for start in range(0, len(queries), step):
         rows = slice(start, start + step)
         similarity = queries[rows].astype(np.float64) @ columns
         own_similarity = similarity[np.arange(len(similarity)), target[rows]]
         margin = similarity - own_similarity[:, None]
+        out.above[rows] = (margin > TIE).sum(axis=1)
+        out.equal[rows] = (abs(margin) <= TIE).sum(axis=1)
+    return out
 
-        # the mean rank of those that are equal, the target among them
-        above = (margin > TIE).sum(axis=1)
-        equal = (abs(margin) <= TIE).sum(axis=1)
-        out[rows] = above + (1 + equal) / 2
+
+def count_rivals_on_device(
+    queries: np.ndarray, choices: np.ndarray, target: np.ndarray, device: str
+) -> Rivals:
+    """Return :func:`count_rivals`, whose products an accelerator computes in float32.
+
+    It settles all pairs but the few whose margin lies within the largest error of d
+    products and sums from a tie; those are multiplied in float64 on the CPU.
+    """
+    lengths = [np.linalg.norm(side, axis=1).max() for side in (queries, choices)]
+    error = (queries.shape[1] + 4) * 2.0**-23 * float(lengths[0] * lengths[1])
+
+    def reduce(rows: slice, products: Any) -> tuple[slice, Any, Any, Any]:
+        torch: Any = import_module("torch")
+        columns: Any = torch.from_numpy(target[rows]).to(products.device)
+        margin = products.sub_(products.gather(1, columns[:, None]))
+        above = (margin > TIE + error).sum(dim=1).cpu().numpy()
+        near = margin.abs_() <= TIE + error
+        # so many pairs are multiplied faster as whole rows
+        if int(near.sum()) > _NEAR * near.numel():
+            return rows, above, None, None
+        query, choice = near.nonzero().cpu().numpy().T
+        return rows, above, query, choice
+
+    out = Rivals(*np.zeros((2, len(queries)), dtype=np.int64))
+    subject = "similarities of captions to examples"
+    for rows, above, query, choice in reduce_products(
+        queries, choices, reduce, device, subject
+    ):
+        if query is None:
+            settled = count_rivals(queries[rows], choices, target[rows])
+            out.above[rows] = settled.above
+            out.equal[rows] = settled.equal
+            continue
+        margin = _margins(queries[rows], choices, target[rows], query, choice)
+        count = len(above)
+        is_equal = abs(margin) <= TIE
+        out.above[rows] = above + np.bincount(query[margin > TIE], minlength=count)
+        out.equal[rows] = np.bincount(query[is_equal], minlength=count)
+    return out
+
+
+def _margins(
+    queries: np.ndarray,
+    choices: np.ndarray,
+    target: np.ndarray,
+    query: np.ndarray,
+    choice: np.ndarray,
+) -> np.ndarray:
+    """Return the similarity of pairs (P,) of queries and choices less that of the query
+    and its target, float64, shape (P,).
+    """
+    out = np.empty(len(query))
+    step = max(1, _PAIRS // choices.shape[1])
+    for start in range(0, len(query), step):
+        pairs = slice(start, start + step)
+        vectors = queries[query[pairs]].astype(np.float64)
+        first = choices[choice[pairs]].astype(np.float64)
+        second = choices[target[query[pairs]]].astype(np.float64)
+        out[pairs] = np.einsum("pd,pd->p", vectors, first)
+        out[pairs] -= np.einsum("pd,pd->p", vectors, second)
     return out
 
 
@@ -149,7 +245,10 @@ class Retrieval(EmbeddingMetric, CorpusMetric):
         each example, shape (B,).
         """
         owners = stats.owners("queries")
-        ranks = ranks_of(stats.values("queries"), stats.values("target"), owners)
+        queries = stats.values("queries")
+        targets = stats.values("target")
+        device = pairs_device(self.embedding, len(queries) * len(targets))
+        ranks = ranks_of(queries, targets, owners, device)
         values = 1.0 / ranks if self.k is None else (ranks <= self.k).astype(np.float64)
         return np.bincount(owners, values, len(stats)) / stats.counts["queries"]
 

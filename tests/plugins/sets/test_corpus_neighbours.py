@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from harness.encoders import pair_products
 from harness_metrics.sets import corpus_neighbours
+from harness_metrics.sets.neighbours import KINDS
 
 
 def loop(distances, labels, k, kind):
@@ -56,3 +58,27 @@ def test_a_sample_that_is_too_small_is_undefined():
     assert np.isnan(corpus_neighbours.of_corpora(x, x[:2], 2, "coverage"))
     assert np.isnan(corpus_neighbours.of_corpora(x[:0], x, 1, "coverage"))
     assert corpus_neighbours.of_corpora(x, x[:2], 2, "recall") == 1.0
+
+
+def corpora(seed):
+    """Return two corpora, of which some points are repeated and shared."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal((2, 150, 24)).astype(np.float32)
+    if seed % 2:
+        y[:40] = x[rng.integers(0, 150, 40)]
+        x[:30] = x[rng.integers(30, 150, 30)]
+        y[-20:] = y[rng.integers(0, 100, 20)]
+    return x, y
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_an_accelerator_finds_the_same_balls(kind, seed, monkeypatch):
+    """``cpu:0`` stands for one; its blocks may have any size."""
+    pytest.importorskip("torch")
+    x, y = corpora(seed)
+    expected = corpus_neighbours.of_corpora(x, y, 3, kind)
+    for size in (1, 300 * 7, 1 << 26):
+        monkeypatch.setattr(pair_products, "BLOCK_PAIRS", size)
+        on_device = corpus_neighbours.of_corpora(x, y, 3, kind, "cpu:0")
+        assert on_device == pytest.approx(expected, abs=1e-12)

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness_metrics.sets import corpus_neighbours, neighbour_groups, neighbours
+from harness.encoders import pair_products
+from harness_metrics.sets import (
+    corpus_neighbours,
+    group_blocks,
+    neighbour_groups,
+    neighbours,
+)
 from harness_metrics.sets.neighbour_groups import Sample, without_groups
 
 
@@ -36,13 +42,36 @@ def test_values_are_those_of_the_points_that_are_left(kind, seed, monkeypatch):
     if seed == 5:  # neighbours of one group: more than the list holds
         candidates = Sample(x, np.sort(rng.integers(0, count, n)))
         monkeypatch.setattr(neighbour_groups, "_MORE", 1)
-    monkeypatch.setattr(neighbour_groups, "_BLOCK_BYTES", 4 * (n + m) * 17)
+    monkeypatch.setattr(group_blocks, "_BLOCK_BYTES", 4 * (n + m) * 17)
 
     k = 1 + seed % 4
     values = without_groups(candidates, references, k, kind, count)
     np.testing.assert_allclose(
         values, by_definition(candidates, references, k, kind, count), atol=1e-12
     )
+
+
+@pytest.mark.parametrize("kind", neighbours.KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_an_accelerator_finds_the_same_balls(kind, seed, monkeypatch):
+    """``cpu:0`` stands for one; its blocks may have any size."""
+    pytest.importorskip("torch")
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal((2, 90, 6)).astype(np.float32)
+    if seed % 2:  # many ties and points of both sides
+        x = np.round(2 * x)
+        y = np.round(2 * y)
+    candidates = Sample(x, rng.integers(0, 7, 90))
+    references = Sample(y, rng.integers(0, 7, 90))
+    if seed == 2:  # neighbours of one group: more than the list holds
+        candidates = Sample(x, np.sort(candidates.groups))
+        monkeypatch.setattr(neighbour_groups, "_MORE", 1)
+
+    expected = without_groups(candidates, references, 1 + seed, kind, 7)
+    for size in (1, 180 * 17, 1 << 26):
+        monkeypatch.setattr(pair_products, "BLOCK_PAIRS", size)
+        on_device = without_groups(candidates, references, 1 + seed, kind, 7, "cpu:0")
+        np.testing.assert_allclose(on_device, expected, atol=1e-12)
 
 
 def test_groups_without_which_too_few_points_are_left_are_undefined():
@@ -52,5 +81,6 @@ def test_groups_without_which_too_few_points_are_left_are_undefined():
     assert np.isnan(without_groups(x, y, 1, "recall", 2)).tolist() == [True, False]
     for kind in neighbours.KINDS:  # no ball reaches a fifth neighbour
         assert np.isnan(without_groups(x, y, 5, kind, 2)).all()
+        assert np.isnan(without_groups(x, y, 5, kind, 2, "cpu:0")).all()
     far = Sample(np.eye(3, dtype=np.float32)[:1], np.array([1]))
     assert np.isnan(without_groups(far, x, 1, "precision", 2)[1])

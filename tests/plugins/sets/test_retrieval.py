@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 
 from harness import metric as find_metric
 from harness.contracts import CaptionSet
+from harness.encoders import pair_products
 from harness.errors import HarnessError, InputError
 from harness.run.features import FeatureCache
 from harness.stats.resampled_difference import separable
 from harness.testing import parametrize_with_checks
 from harness_metrics.neural.clipscore import open_picture
+from harness_metrics.sets import corpus_neighbours, retrieval
+from harness_metrics.sets.neighbour_metrics import Coverage
 from harness_metrics.sets.retrieval import ClipRecall, Retrieval, ranks_of
 
 CANDIDATES = [["dog"], ["cat"], ["dog", "bus"]]
@@ -48,6 +51,64 @@ def test_blocks_do_not_change_the_ranks(monkeypatch):
     expected = ranks_of(queries, targets, own)
     monkeypatch.setattr("harness_metrics.sets.retrieval._PAIRS", 41)
     assert ranks_of(queries, targets, own).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("kind", ["any", "close", "equal", "whole"])
+def test_an_accelerator_finds_the_same_ranks(kind, monkeypatch):
+    """``cpu:0`` stands for one; its blocks may have any size."""
+    pytest.importorskip("torch")
+    rng = np.random.default_rng(1)
+    queries, targets = rng.normal(size=(2, 120, 24))
+    if kind == "close":  # margins about as large as the largest of a tie
+        targets = targets[:1] + 4e-7 * rng.normal(size=targets.shape)
+    elif kind == "equal":
+        targets[:60] = targets[rng.integers(60, 120, 60)]
+    elif kind == "whole":
+        targets = np.round(targets)
+        queries = np.round(queries)
+    queries, targets = (side.astype(np.float32) for side in (queries, targets))
+    own = rng.integers(120, size=120)
+
+    expected = ranks_of(queries, targets, own)
+    for size in (1, 120 * 7, 1 << 26):
+        monkeypatch.setattr(pair_products, "BLOCK_PAIRS", size)
+        for share in (0.0, 1 / 32, 1.0):  # whole rows, either, pairs alone
+            monkeypatch.setattr(retrieval, "_NEAR", share)
+            on_device = ranks_of(queries, targets, own, "cpu:0")
+            assert on_device.tolist() == expected.tolist()
+
+
+def test_many_pairs_of_an_embedding_on_an_accelerator_are_multiplied_there(
+    monkeypatch,
+):
+    pytest.importorskip("torch")
+    references = (("dog",), ("cat",), ("bus",))
+    metrics = [Retrieval(embedding="bow"), Coverage(embedding="bow", k=1)]
+    features = FeatureCache(references)
+    sets = [
+        CaptionSet(str(k), (text,), references[k])
+        for k, text in enumerate(("dog", "cat", "cat"))
+    ]
+    devices = []
+
+    def spy(rows, table, reduce, device, subject):
+        devices.append(device)
+        return pair_products.reduce_products(rows, table, reduce, device, subject)
+
+    for module in (retrieval, corpus_neighbours):
+        monkeypatch.setattr(module, "reduce_products", spy)
+    for metric in metrics:
+        stats = metric.stats(features.batch(sets), features, None)
+        expected = metric.reduce(stats)
+        monkeypatch.setattr(metric.embedding, "device", "cpu:0", raising=False)
+        assert metric.reduce(stats) == expected
+        assert not devices  # too few pairs
+
+        with monkeypatch.context() as few:
+            few.setattr(pair_products, "LEAST_PAIRS", 1)
+            assert metric.reduce(stats) == pytest.approx(expected, abs=1e-12)
+        assert devices == ["cpu:0"]
+        devices.clear()
 
 
 @pytest.mark.slow
