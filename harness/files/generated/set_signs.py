@@ -44,6 +44,8 @@ _CODES = late_pattern(
     r"|[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac[\u0090-\u00bf\u0152-\u2122]|\ufffd"
 )
 """Escapes, entities of HTML, and what UTF-8 looks like in a wrong encoding."""
+_SPECIAL_TOKEN = late_pattern(r"<\|[^<>|\s]*\|>")
+"""Special tokens such as ``<|im_end|>``, which separate nothing."""
 MOST_CODES = 6
 """Different codes that a remark lists."""
 FEWEST_ITEMS = 3
@@ -112,7 +114,10 @@ class SetSigns:
     def _add_separators(self, texts: Sequence[str], joined: str) -> None:
         for separator in SEPARATORS[self.role]:
             if separator in joined:
-                number = sum(separator in text.strip() for text in texts)
+                number = sum(
+                    separator in _SPECIAL_TOKEN().sub("", text).strip()
+                    for text in texts
+                )
                 self._separated[separator] = self._separated.get(separator, 0) + number
 
     @property

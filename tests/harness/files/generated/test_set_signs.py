@@ -44,6 +44,13 @@ def test_single_references_with_marks_in_some_are_not_joined():
     assert signs(*answers, role="candidates").joined() is None
 
 
+def test_special_tokens_join_nothing():
+    sets = [[f"<|im_start|>a {noun}<|im_end|>"] for noun in ("dog", "cat", "bus")]
+    assert signs(*sets, role="candidates").joined() is None
+    mixed = [[f"{text}|the {text}"] for (text,) in sets]
+    assert signs(*mixed, role="candidates").joined()[1] == 3
+
+
 def test_captions_that_are_lists_of_words():
     sets = [
         ["a", "dog", "runs", "on", "grass"],
