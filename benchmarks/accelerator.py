@@ -423,7 +423,8 @@ def time_pairs(folder: Path, device: str, sizes: Sizes) -> None:
     (on the CPU by torch, as no metric does there).
     """
     from harness_metrics.sets.corpus_neighbours import of_corpora
-    from harness_metrics.sets.neighbour_groups import Sample, without_groups
+    from harness_metrics.sets.group_blocks import Sample
+    from harness_metrics.sets.neighbour_groups import without_groups
     from harness_metrics.sets.retrieval import ranks_of
 
     rng = np.random.default_rng(5)

@@ -18,7 +18,8 @@ from harness_metrics.bases.embedding_metric import EmbeddingSpec
 from harness_metrics.bases.relabeled_metric import RelabeledMetric
 from harness_metrics.sets import corpus_neighbours, grouped_jackknife, neighbours
 from harness_metrics.sets.corpus_vectors import CorpusVectors
-from harness_metrics.sets.neighbour_groups import Sample, without_groups
+from harness_metrics.sets.group_blocks import Sample
+from harness_metrics.sets.neighbour_groups import without_groups
 from harness_metrics.sets.neighbours import Kind
 
 MOST_TEXTS = 80_000
