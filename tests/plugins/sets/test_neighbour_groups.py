@@ -12,7 +12,8 @@ from harness_metrics.sets import (
     neighbour_groups,
     neighbours,
 )
-from harness_metrics.sets.neighbour_groups import Sample, without_groups
+from harness_metrics.sets.group_blocks import Sample
+from harness_metrics.sets.neighbour_groups import without_groups
 
 
 def by_definition(x: Sample, y: Sample, k: int, kind, count: int) -> list[float]:

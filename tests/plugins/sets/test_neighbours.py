@@ -7,7 +7,8 @@ import pytest
 
 from harness.stats import permutation
 from harness_metrics.sets import corpus_neighbours, neighbours
-from harness_metrics.sets.neighbour_groups import Sample, without_groups
+from harness_metrics.sets.group_blocks import Sample
+from harness_metrics.sets.neighbour_groups import without_groups
 
 
 def loop(distances, labels, k, kind):
