@@ -118,7 +118,8 @@ def test_a_component_that_cannot_be_read_keeps_its_catalogue_entry(
     ("name", "message"),
     [
         ("metoer", "there is nothing called 'metoer'; did you mean 'meteor'?"),
-        ("readers/lenth", "there is nothing called 'lenth'; did you mean 'length'?"),
+        ("metrics/lenth", "there is nothing called 'lenth'; did you mean 'length'?"),
+        ("readers/lenth", "there is nothing called 'lenth'\n"),
     ],
 )
 def test_an_unknown_name_is_an_error(project, capsys, name, message):
