@@ -192,8 +192,9 @@ def _add_files(parser: Parser) -> None:
     parser.add_argument(
         "--time-unit",
         choices=TIME_UNITS,
-        help="unit of times without one in answers, for metrics of events; hundredths "
-        "are of the duration",
+        metavar="UNIT",
+        help="unit of times without one in answers, for metrics of events: "
+        f"{', '.join(TIME_UNITS)} (hundredths are of the duration)",
     )
     parser.add_argument(
         "--fps",
