@@ -117,7 +117,7 @@ def average_precisions(hits: np.ndarray, total: int) -> Iterator[float]:
     """Yield the area below precision over recall of each column of hits (n, k), each
     precision replaced by the largest one at no smaller a recall.
 
-    >>> [*average_precisions(np.array([[1.0], [0.0], [1.0]]), 2)]
+    >>> [float(area) for area in average_precisions(np.array([[1.0], [0.0], [1.0]]), 2)]
     [0.8333333333333333]
     """
     found = np.cumsum(hits, axis=0)
