@@ -54,8 +54,11 @@ def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
     refs = texts_per_example(references, "references")
     if len(hyps) != len(refs):
         hint = ""
+        listed = list(cast("Sequence[object]", references))
+        if len(hyps) == 1 < len(refs) and all(isinstance(x, str) for x in listed):
+            hint = "; of the references of one example, pass [references]"
         # the form of some toolkits: a list for each reference, not for each example
-        if all(len(texts) == len(hyps) for texts in refs):
+        elif refs and all(len(texts) == len(hyps) for texts in refs):
             hint = (
                 "; of lists with one reference of every example each, "
                 "pass list(zip(*references))"

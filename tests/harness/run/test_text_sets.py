@@ -43,7 +43,13 @@ def test_values_of_two_kinds_are_refused(pair):
 @pytest.mark.parametrize(
     ("candidates", "references", "message"),
     [
-        ([["a"]], [], "1 example has candidates but 0 have references"),
+        ([["a"]], [], "1 example has candidates but 0 have references$"),
+        (
+            ["a dog"],
+            ["the dog", "one dog"],
+            r"but 2 have references; of the references of one example, "
+            r"pass \[references\]$",
+        ),
         (
             ["a", "b"],
             [["x", "y"]] * 3,
