@@ -1,6 +1,11 @@
-"""Errors that report that memory ran out, and the release of memory."""
+"""Memory of devices: errors that report that it ran out, its release, and room."""
 
 from __future__ import annotations
+
+from typing import Any
+
+ROOM = 0.25
+"""Share of the memory of an accelerator that kept vectors leave to computations."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -26,3 +31,24 @@ def free_memory() -> None:
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
+
+
+def has_room(device: str) -> bool:
+    """Return True if a device has memory for vectors to be kept there: more than a
+    quarter of it is free. The CPU has, and a device that does not tell its memory.
+
+    >>> has_room("cpu")
+    True
+    """
+    import torch
+
+    kind = torch.device(device).type
+    module: Any = getattr(torch, kind, None)
+    memory_info = getattr(module, "mem_get_info", None)
+    if memory_info is None:
+        return True
+
+    free, total = memory_info(device)
+    # what torch holds for later tensors is free too
+    held = module.memory_reserved(device) - module.memory_allocated(device)
+    return free + held > ROOM * total

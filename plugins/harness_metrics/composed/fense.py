@@ -45,6 +45,8 @@ class Fense(MeanMetric):
         Probability above which a caption has an error.
     penalty : float, default 0.9
         Share of the similarity that an error costs.
+    device : str, default "auto"
+        Device of a classifier: ``auto`` is the first accelerator, else the CPU.
 
     Raises
     ------
@@ -66,9 +68,10 @@ class Fense(MeanMetric):
         label: str = "error",
         threshold: Share = 0.9,
         penalty: Share = 0.9,
+        device: str = "auto",
     ) -> None:
         self.embedding: Embedding = registry.resolve("embeddings", embedding)
-        self.detector = resolve_detector(detector, label)
+        self.detector = resolve_detector(detector, label, device)
         self.threshold = float(threshold)
         self.penalty = float(penalty)
 

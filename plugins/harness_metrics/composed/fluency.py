@@ -179,14 +179,17 @@ class Classifier(LoadsModel):
 
 
 def resolve_detector(
-    value: str | Detector, label: str, metric: str = "fense"
+    value: str | Detector, label: str, device: str = "auto", metric: str = "fense"
 ) -> Detector:
-    """Return a detector: ``rules``, the folder of a classifier, or an instance.
+    """Return a detector: ``rules``, the folder of a classifier, or an instance; a
+    classifier runs on ``device``.
 
     Raises :class:`HarnessError`, which names the metric, for anything else.
     """
     if isinstance(value, str):
-        return Rules() if value == "rules" else Classifier(value, label, metric=metric)
+        if value == "rules":
+            return Rules()
+        return Classifier(value, label, device=device, metric=metric)
 
     methods = [getattr(value, name, None) for name in ("probabilities", "signature")]
     if all(callable(method) for method in methods):

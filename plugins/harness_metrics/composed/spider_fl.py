@@ -36,6 +36,8 @@ class SpiderFl(FitsInner, MeanMetric):
         Probability above which a caption has an error.
     penalty : float, default 0.9
         Share of SPIDEr that an error costs.
+    device : str, default "auto"
+        Device of a classifier: ``auto`` is the first accelerator, else the CPU.
 
     Raises
     ------
@@ -61,9 +63,10 @@ class SpiderFl(FitsInner, MeanMetric):
         label: str = "error",
         threshold: Share = 0.9,
         penalty: Share = 0.9,
+        device: str = "auto",
     ) -> None:
         self.inner = Spider(cider=cider, spice=spice)
-        self.detector = resolve_detector(detector, label, "spider-fl")
+        self.detector = resolve_detector(detector, label, device, "spider-fl")
         self.threshold = float(threshold)
         self.penalty = float(penalty)
 

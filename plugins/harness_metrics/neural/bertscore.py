@@ -362,4 +362,4 @@ class BertScore(BestMatchMetric):
         tokens = features.per_text(self._key, ids, self.encoder.encode)
         if idf is not None:
             tokens = [idf.weigh(text) for text in tokens]
-        return batch_precisions(tokens, batch.n + batch.m)
+        return batch_precisions(tokens, batch.n + batch.m, self.encoder.home)

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.encoders.devices import Devices, device_kind, encoder_devices
 from harness.encoders.fingerprints import weights_fingerprint
 from harness.encoders.long_texts import count_cut_tokens
+from harness.encoders.memory import has_room
 from harness.encoders.model_folders import check_tokenizer
 from harness.encoders.precision import (
     Precision,
@@ -26,7 +27,7 @@ from harness.encoders.token_batches import TokenBudget
 from harness.encoders.vector_store import current_store, read_or_encode
 from harness.errors import HarnessError, InputError
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer
-from harness_metrics.neural.token_matching import Tokens
+from harness_metrics.neural.token_matching import Tokens, vectors_on
 
 PLAIN_ENCODERS = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
 """Kinds of models whose layers read the states of the one before alone."""
@@ -109,9 +110,7 @@ class TokenEncoder(LoadsModel):
 
     @cached_property
     def _loaded_model(self) -> tuple[Any, dict[str, Any]]:
-        """Tokenizer, and the copy of the model of each device; the token vectors go to
-        the first one.
-        """
+        """Tokenizer, and the copy of the model of each device."""
         devices = encoder_devices(self.device, self.needed_by)
         loaded = {device: self._load(device) for device in devices}
         tokenizer, _ = loaded[devices[0]]
@@ -131,6 +130,11 @@ class TokenEncoder(LoadsModel):
         if self.layer is not None:
             _leave_out_later_layers(model, self.layer)
         return tokenizer, model.to(device=device, dtype=weight_dtype(self.dtype))
+
+    @property
+    def home(self) -> str:
+        """First device of the encoder, where its token vectors are compared."""
+        return encoder_devices(self.device, self.needed_by)[0]
 
     @property
     def context(self) -> int:
@@ -157,7 +161,8 @@ class TokenEncoder(LoadsModel):
 
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
         """Return the token vectors of each text at the layer, one :class:`Tokens` per
-        text: arrays on the CPU, tensors on an accelerator.
+        text: arrays on the CPU, tensors on an accelerator as long as it has room for
+        them.
 
         Texts beyond the positions of the model are cut. Raises :class:`HarnessError`
         for a layer that the model lacks.
@@ -172,8 +177,8 @@ class TokenEncoder(LoadsModel):
         layer = "last" if self.layer is None else self.layer
         model = f"tokens|{self.fingerprint}|layer:{layer}|{device_kind(self.device)}"
         encoded = read_or_encode(model, texts, compute)
-        home = encoder_devices(self.device, self.needed_by)[0]
-        return [_to_device(_from_bytes(value), home) for value in encoded]
+        home = self.home
+        return [_keep(_from_bytes(value), home) for value in encoded]
 
     def _compute(self, texts: Sequence[str]) -> list[Tokens]:
         _, models = self._loaded_model
@@ -191,7 +196,7 @@ class TokenEncoder(LoadsModel):
     def _encode_rows(self, rows: _Rows, device: str, texts: list[int]) -> list[Tokens]:
         """Return the tokens of some of the texts by the copy on a device."""
         torch: Any = import_module("torch")
-        home = next(iter(self._loaded_model[1]))
+        home = self.home
         ids = [rows.ids[text] for text in texts]
         special = [rows.special[text] for text in texts]
         out: dict[int, Tokens] = {}
@@ -199,8 +204,8 @@ class TokenEncoder(LoadsModel):
         def forward(batch: np.ndarray) -> None:
             numbers: list[int] = batch.tolist()
             hidden = self._hidden_states([ids[k] for k in numbers], device)
-            hidden = torch.nn.functional.normalize(hidden.float(), dim=-1).to(home)
-            states: Any = hidden.numpy() if home == "cpu" else hidden
+            hidden = torch.nn.functional.normalize(hidden.float(), dim=-1)
+            states = vectors_on(_place(home), hidden)
             for text, vectors in zip(numbers, states):
                 present = vectors[: len(ids[text])]
                 out[text] = Tokens(present, ~special[text], ids[text])
@@ -269,7 +274,7 @@ def _positions(model: Any) -> int:
 
 def _to_bytes(tokens: Tokens) -> bytes:
     """Return the bytes of the tokens of a text: their number, ids, weights, vectors."""
-    vectors = _on_cpu(tokens.vectors)
+    vectors = vectors_on("cpu", tokens.vectors)
     return b"".join(
         (
             np.array([len(vectors)], dtype="<i8").tobytes(),
@@ -280,19 +285,16 @@ def _to_bytes(tokens: Tokens) -> bytes:
     )
 
 
-def _to_device(tokens: Tokens, device: str) -> Tokens:
-    """Return tokens whose vectors are on a device: an array on the CPU."""
-    if device == "cpu":
-        return tokens
-    torch: Any = import_module("torch")
-    return tokens._replace(vectors=torch.from_numpy(tokens.vectors).to(device))
+def _place(home: str) -> str:
+    """Return the device that keeps vectors: ``home`` as long as it has room, then the
+    CPU.
+    """
+    return home if has_room(home) else "cpu"
 
 
-def _on_cpu(vectors: Any) -> np.ndarray:
-    """Return vectors of any device as an array."""
-    if isinstance(vectors, np.ndarray):
-        return cast("np.ndarray", vectors)
-    return vectors.cpu().numpy()
+def _keep(tokens: Tokens, home: str) -> Tokens:
+    """Return tokens whose vectors are where they are kept."""
+    return tokens._replace(vectors=vectors_on(_place(home), tokens.vectors))
 
 
 def _from_bytes(content: bytes) -> Tokens:

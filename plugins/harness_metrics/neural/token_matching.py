@@ -20,8 +20,8 @@ class Tokens(NamedTuple):
     """Token vectors of one text."""
 
     vectors: Any
-    """Unit vectors of all L tokens, float32, shape (L, d): an array, or a tensor on the
-    accelerator of the model.
+    """Unit vectors of all L tokens, float32, shape (L, d): an array, or a tensor on an
+    accelerator.
     """
     counted: np.ndarray
     """Weights of the tokens in the mean, shape (L,): 0 for the special tokens,
@@ -67,7 +67,21 @@ def precisions(tokens: Sequence[Tokens]) -> np.ndarray:
     return out
 
 
-def batch_precisions(tokens: Sequence[Tokens], size: int) -> np.ndarray:
+def vectors_on(device: str, vectors: Any) -> Any:
+    """Return vectors on a device: a tensor, or an array where it is the CPU.
+
+    >>> vectors_on("cpu", np.ones(2)).tolist()
+    [1.0, 1.0]
+    """
+    if device == "cpu":
+        return vectors if isinstance(vectors, np.ndarray) else vectors.cpu().numpy()
+    torch: Any = import_module("torch")
+    return torch.as_tensor(vectors, device=device)
+
+
+def batch_precisions(
+    tokens: Sequence[Tokens], size: int, device: str = "cpu"
+) -> np.ndarray:
     """Return :func:`precisions` of consecutive groups of texts, shape (B, N, N).
 
     Parameters
@@ -76,9 +90,11 @@ def batch_precisions(tokens: Sequence[Tokens], size: int) -> np.ndarray:
         Texts of B examples, N after N.
     size : int
         Number of texts N of an example.
+    device : str, default "cpu"
+        Device that compares the tokens, wherever their vectors are kept.
     """
     groups = [tokens[start : start + size] for start in range(0, len(tokens), size)]
-    if all(isinstance(text.vectors, np.ndarray) for text in tokens):
+    if device == "cpu":
         return np.stack([precisions(group) for group in groups])
 
     out = np.empty((len(groups), size, size))
@@ -89,21 +105,24 @@ def batch_precisions(tokens: Sequence[Tokens], size: int) -> np.ndarray:
         step = max(1, SIMILARITIES // max(1, max(longest[start : start + 64]) ** 2))
         stop = min(start + min(step, 64), len(groups))
         with computing("float32"):
-            out[start:stop] = precisions_on_device(groups[start:stop])
+            out[start:stop] = precisions_on_device(groups[start:stop], device)
         start = stop
     return out
 
 
-def precisions_on_device(groups: Sequence[Sequence[Tokens]]) -> np.ndarray:
-    """Return :func:`precisions` of groups of N texts whose vectors are tensors, shape
-    (B, N, N), computed where they are.
+def precisions_on_device(groups: Sequence[Sequence[Tokens]], device: str) -> np.ndarray:
+    """Return :func:`precisions` of groups of N texts, computed by torch on a device,
+    shape (B, N, N).
 
     Sums are matrix products, whose order is the same in each run.
     """
     torch: Any = import_module("torch")
     size = len(groups[0])
     vectors: Any = torch.nn.utils.rnn.pad_sequence(
-        [torch.cat([text.vectors for text in group]) for group in groups],
+        [
+            torch.cat([vectors_on(device, text.vectors) for text in group])
+            for group in groups
+        ],
         batch_first=True,
     )
     count, longest = vectors.shape[:2]
@@ -117,7 +136,6 @@ def precisions_on_device(groups: Sequence[Sequence[Tokens]]) -> np.ndarray:
         totals[row] = [text.counted.sum() for text in group]
 
     # [example, candidate token, reference text]; the padding is a text of its own
-    device = vectors.device
     texts: Any = torch.from_numpy(owners).to(device)
     similarities = vectors @ vectors.transpose(1, 2)
     best = similarities.new_full((count, longest, size + 1), float("-inf"))

@@ -98,4 +98,6 @@ def test_mistakes(folder, tmp_path):
     with pytest.raises(HarnessError, match="fense: detector is 3; expected 'rules'"):
         resolve_detector(3, "error")
     assert isinstance(resolve_detector("rules", "error"), Rules)
-    assert isinstance(resolve_detector(str(folder), "error"), Classifier)
+    classifier = resolve_detector(str(folder), "error", device="cpu:0")
+    assert isinstance(classifier, Classifier)
+    assert classifier.device == "cpu:0"

@@ -10,6 +10,7 @@ import pytest
 
 from harness.errors import HarnessError, InputError
 from harness.registry.torchvision_guard import guard_torchvision
+from harness_metrics.neural import token_encoder
 from harness_metrics.neural.token_encoder import TokenEncoder
 from harness_metrics.neural.token_matching import batch_precisions
 
@@ -77,9 +78,36 @@ def test_vectors_stay_on_the_first_of_several_devices(folder):
     for tensors, arrays, same in zip(on_both, on_both_arrays, expected):
         assert tensors.vectors.numpy() == pytest.approx(same.vectors, abs=1e-6)
         assert arrays.vectors == pytest.approx(same.vectors, abs=1e-6)
-    assert batch_precisions(on_both, 3) == pytest.approx(
+    assert batch_precisions(on_both, 3, "cpu:0") == pytest.approx(
         batch_precisions(expected, 3), abs=1e-6
     )
+
+
+def test_vectors_that_an_accelerator_has_no_room_for_wait_on_the_cpu(
+    folder, tmp_path, monkeypatch
+):
+    """The third batch and those behind it find too little memory."""
+    whole = encoder(folder, device="cpu:0", batch_size=1)
+    expected = batch_precisions(whole.encode(TEXTS), 3, whole.home)
+
+    asked: list[str] = []
+
+    def has_room(device: str) -> bool:
+        asked.append(device)
+        return len(asked) <= 2
+
+    monkeypatch.setattr(token_encoder, "has_room", has_room)
+    for store in (None, tmp_path):
+        if store is not None:
+            monkeypatch.setenv("HARNESS_VECTORS", str(store))
+            encoder(folder, device="cpu:0", batch_size=1).encode(TEXTS)
+        asked.clear()
+        short = encoder(folder, device="cpu:0", batch_size=1)
+        tokens = short.encode(TEXTS)
+        kept = [isinstance(text.vectors, torch.Tensor) for text in tokens]
+        assert sum(kept) == 2, "two texts stay where they were encoded"
+        assert np.array_equal(batch_precisions(tokens, 3, short.home), expected)
+    assert set(asked) == {"cpu:0"}
 
 
 @pytest.mark.parametrize("device", ["cpu", "cpu:0"])

@@ -54,6 +54,8 @@ def test_matching_on_a_device_equals_matching_of_arrays(idf):
     on_device = [
         text._replace(vectors=torch.from_numpy(text.vectors)) for text in tokens
     ]
-    assert batch_precisions(on_device, 4) == pytest.approx(
-        batch_precisions(tokens, 4), abs=1e-6
-    )
+    expected = pytest.approx(batch_precisions(tokens, 4), abs=1e-6)
+    assert batch_precisions(on_device, 4, "cpu:0") == expected
+    # wherever vectors are kept
+    assert batch_precisions(tokens, 4, "cpu:0") == expected
+    assert batch_precisions(on_device, 4) == expected
