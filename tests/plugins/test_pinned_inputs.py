@@ -492,6 +492,7 @@ class TokenVectors:
     fingerprint = "letters"
     layer = 2
     path = Path("letters")
+    home = "cpu"
 
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
         """Return unit vectors along the axes or halves, exact on every processor."""
