@@ -31,11 +31,11 @@ PLATFORM = "manylinux_2_17"
 LARGEST = 3_000_000
 """Largest wheel in bytes."""
 ALLOWED = re.compile(
-    r"caption_kernels/((\w+/)*\w+(\.py|\.pyi|\.typed|\.so|\.[\w-]+\.so)|vectors/\w+\.json|browser/(scoring\.js|caption_kernels\.wasm))"
+    r"caption_kernels/((\w+/)*\w+(\.py|\.pyi|\.typed|\.so|\.[\w-]+\.so)|vectors/\w+\.json|coco/PassThrough\.java|browser/(scoring\.js|caption_kernels\.wasm))"
     r"|caption_kernels-[\w.]+\.dist-info/[\w./]+"
 )
-"""Paths that a wheel may hold: code, test vectors and the module for browsers,
-none of METEOR's data.
+"""Paths that a wheel may hold: code, test vectors, the engine that SPICE lacks under
+newer Java and the module for browsers, none of METEOR's data.
 """
 LARGEST_SOURCE = 300_000
 """Largest Python file in bytes; METEOR's data would be longer."""

@@ -48,6 +48,18 @@ def test_free_threaded_python_without_a_wheel_takes_none():
     assert fitting([Path(name) for name in NAMES[:4]], "3.13t") == []
 
 
+def test_the_files_of_the_package_may_be_in_a_wheel(root):
+    """A new kind of file is seen before the wheels of a release are built."""
+    package = root / "kernels" / "caption_kernels"
+    names = [
+        path.relative_to(package.parent).as_posix()
+        for path in package.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
+    assert [name for name in names if not kernels.ALLOWED.fullmatch(name)] == []
+    assert "caption_kernels/coco/PassThrough.java" in names
+
+
 def test_a_wheel_of_code_has_no_problem(tmp_path):
     files = {
         "caption_kernels/_compiled.abi3.so": 10,
