@@ -20,11 +20,14 @@ from harness_metrics.judges import prompts
 from harness_metrics.judges.answers import Verdict, count_answers, verdict_of_text
 from harness_metrics.judges.judge import JudgeSpec, resolve_judge
 from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
+from harness_metrics.judges.local import LocalModel
 from harness_metrics.judges.replies import Reply
 from harness_metrics.judges.server import Server
 
 DECIMALS = 2
 """Decimals of a grade that count."""
+TEXTS_OF_TOKEN = 20
+"""Likeliest texts of a token that are asked for: as many as servers report."""
 
 
 class Fleur(JudgeMetric):
@@ -32,13 +35,13 @@ class Fleur(JudgeMetric):
     higher is better.
 
     One request per candidate. The grade is not the printed number, but the expectation
-    of its digits under the probabilities that the server reports (``logprobs``), so
-    that grades tie less. The score of an example is the mean over its candidates.
+    of its digits under the probabilities that the judge reports, so that grades tie
+    less. The score of an example is the mean over its candidates.
 
     Parameters
     ----------
     judge : mapping, Backend or Judge
-        Server that is sent the image (``image: true``); see
+        Server or local model that sees the image (``image: true``); see
         :func:`~harness_metrics.judges.judge.resolve_judge`.
     references : bool, default False
         If true, the judge sees the references too (RefFLEUR).
@@ -80,10 +83,12 @@ class Fleur(JudgeMetric):
             )
 
         judge.repeats = 0  # the reminder of a repetition speaks of JSON
+        judge.backend = copy.copy(judge.backend)
         if isinstance(judge.backend, Server):
-            judge.backend = copy.copy(judge.backend)
-            log_probs = {"logprobs": True, "top_logprobs": 20}
+            log_probs = {"logprobs": True, "top_logprobs": TEXTS_OF_TOKEN}
             judge.backend.extra = {**log_probs, **judge.backend.extra}
+        elif isinstance(judge.backend, LocalModel):
+            judge.backend.top_log_probs = TEXTS_OF_TOKEN
 
         self.references = references
         self.prompt = prompts.check_template(
@@ -127,7 +132,7 @@ class RefFleur(Fleur):
     Parameters
     ----------
     judge : mapping, Backend or Judge
-        Server that is sent the image (``image: true``).
+        Server or local model that sees the image (``image: true``).
     prompt : str, optional
         Template with ``{candidate}`` and ``{context}``, which are the references.
     unanswered : {'undefined', 'lowest'}

@@ -19,6 +19,7 @@ from harness.files.user_path import user_path
 from harness.llm.usage import Prices
 from harness_metrics.judges.answers import Verdict
 from harness_metrics.judges.local import LocalModel
+from harness_metrics.judges.local_images import LocalImageModel
 from harness_metrics.judges.prompts import with_image
 from harness_metrics.judges.replies import Backend, Conversation, Message, Reply
 from harness_metrics.judges.reply_cache import ReplyCache
@@ -75,10 +76,12 @@ class Judge:
         image: bool = False,
         images: PathParam | None = None,
     ) -> None:
-        if image and isinstance(backend, LocalModel):
+        sees = not isinstance(backend, LocalModel) or isinstance(
+            backend, LocalImageModel
+        )
+        if image and not sees:
             raise HarnessError(
-                "judge: a local model sees no image; image: "
-                "true needs a server (base_url)",
+                "judge: a LocalModel sees no image; LocalImageModel and Server do",
                 parameter="image",
             )
         self.backend = backend
@@ -259,7 +262,8 @@ def resolve_judge(spec: object, metric: str) -> Judge:
     ----------
     spec : mapping, Backend or Judge
         A mapping with ``base_url`` is a :class:`~harness_metrics.judges.server.Server`,
-        one with ``path`` a :class:`~harness_metrics.judges.local.LocalModel`;
+        one with ``path`` a :class:`~harness_metrics.judges.local.LocalModel`, or with
+        ``image: true`` a :class:`~harness_metrics.judges.local_images.LocalImageModel`;
         ``cache``, ``repeats`` and ``prices`` are those of :class:`Judge`.
     metric : str
         Name of the metric, for messages.
@@ -278,7 +282,8 @@ def resolve_judge(spec: object, metric: str) -> Judge:
         values: dict[str, Any] = {}
         for name, value in cast("Parameters", spec).items():
             (settings if name in _SETTINGS else values)[name] = value
-        factory = Server if "base_url" in values else LocalModel
+        local = LocalImageModel if settings.get("image") else LocalModel
+        factory = Server if "base_url" in values else local
         check_parameters(f"judge of '{metric}'", factory, values)
         return Judge(factory(**values), **settings)
 

@@ -1,10 +1,12 @@
-"""A judge model of transformers in a local folder."""
+"""A judge model of transformers in a local folder, for texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakValueDictionary
 
 from harness.contracts.parameters import Count, check_arguments
 from harness.encoders.devices import first_device
@@ -16,6 +18,27 @@ from harness_metrics.embeddings.local_model import (
     load_transformer,
 )
 from harness_metrics.judges.replies import Conversation, Reply
+
+_ANCHOR = "a"
+"""Text in front of a token whose own text is asked for: decoders drop the blank that
+begins a text.
+"""
+
+
+@dataclass(frozen=True)
+class LoadedJudge:
+    """A model on its device, with its tokenizer."""
+
+    tokenizer: Any
+    model: Any
+    processor: Any = None
+    """Processor of texts and images of a model that sees images."""
+
+
+_in_use: WeakValueDictionary[tuple[str, ...], LoadedJudge] = WeakValueDictionary()
+"""Judges by class, weights, device and number format, as long as a metric has them: the
+judges of several metrics are one model in memory.
+"""
 
 
 class LocalModel(LoadsModel):
@@ -46,6 +69,9 @@ class LocalModel(LoadsModel):
         At first use, for a device that this machine lacks, and an unknown dtype.
     """
 
+    top_log_probs = 0
+    """Number of likeliest texts of each token that a reply has; 0 for none."""
+
     @check_arguments
     def __init__(
         self,
@@ -71,11 +97,12 @@ class LocalModel(LoadsModel):
     def signature(self) -> str:
         """Return the hash of the model and the settings that change answers."""
         fingerprint = weights_fingerprint(self.path)
-        return f"local:{fingerprint}|max_tokens:{self.max_tokens}|{self.dtype}"
+        top = f"|top_logprobs:{self.top_log_probs}" if self.top_log_probs else ""
+        return f"local:{fingerprint}|max_tokens:{self.max_tokens}|{self.dtype}{top}"
 
     @cached_property
-    def _loaded_model(self) -> tuple[Any, Any]:
-        """Tokenizer and model."""
+    def _loaded_model(self) -> LoadedJudge:
+        """The model, which judges of the same settings share."""
         torch: Any = require("torch", extra="models", needed_by="a local judge")
         if not isinstance(dtype := getattr(torch, self.dtype, None), torch.dtype):
             raise HarnessError(
@@ -83,10 +110,13 @@ class LocalModel(LoadsModel):
                 "dtype, such as bfloat16"
             )
         device = first_device(self.device, "judge")
+        weights = weights_fingerprint(self.path)
+        key = (type(self).__name__, weights, device, self.dtype)
+        if (loaded := _in_use.get(key)) is not None:
+            return loaded
+
         try:
-            tokenizer, model = load_transformer(
-                self.path, "AutoModelForCausalLM", "judge", "a local judge", dtype=dtype
-            )
+            loaded = self._load(dtype)
         except (OSError, ValueError, KeyError) as error:
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise InputError(
@@ -94,17 +124,28 @@ class LocalModel(LoadsModel):
             ) from error
 
         # answers follow the prompts, which end in one column
+        tokenizer = loaded.tokenizer
         tokenizer.padding_side = "left"
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         try:
-            return tokenizer, model.to(device)
+            loaded.model.to(device)
         except torch.OutOfMemoryError as error:
             raise InputError(
                 f"the judge does not fit on {device}; device: cpu has more memory, and "
                 "dtype: bfloat16 needs half of it",
                 str(self.path),
             ) from error
+        _in_use[key] = loaded
+        return loaded
+
+    def _load(self, dtype: Any) -> LoadedJudge:
+        """Return the model on the CPU."""
+        return LoadedJudge(
+            *load_transformer(
+                self.path, "AutoModelForCausalLM", "judge", "a local judge", dtype=dtype
+            )
+        )
 
     def complete(
         self, conversations: Sequence[Conversation], store: Callable[[int, Reply], None]
@@ -116,37 +157,54 @@ class LocalModel(LoadsModel):
         order = sorted(range(len(texts)), key=lambda index: (len(texts[index]), index))
         for start in range(0, len(order), self.batch_size):
             rows = order[start : start + self.batch_size]
-            replies = self._batch([texts[index] for index in rows])
+            replies = self._batch(
+                [texts[index] for index in rows],
+                [conversations[index] for index in rows],
+            )
             for index, reply in zip(rows, replies):
                 store(index, reply)
 
     def _text(self, conversation: Conversation) -> str:
-        tokenizer, _ = self._loaded_model
+        """Return the prompt of a conversation."""
+        tokenizer = self._loaded_model.tokenizer
         if tokenizer.chat_template:
             return tokenizer.apply_chat_template(
                 list(conversation), tokenize=False, add_generation_prompt=True
             )
         return "\n".join(message["content"] for message in conversation) + "\n"
 
-    def _batch(self, texts: list[str]) -> list[Reply]:
-        import torch
-
-        tokenizer, model = self._loaded_model
+    def _inputs(
+        self, texts: list[str], conversations: Sequence[Conversation]
+    ) -> Mapping[str, Any]:
+        """Return the inputs of the model for prompts, as tensors."""
+        tokenizer = self._loaded_model.tokenizer
         # a chat template writes the special tokens itself
         special = not tokenizer.chat_template
         inputs = tokenizer(
             texts, padding=True, return_tensors="pt", add_special_tokens=special
-        ).to(model.device)
+        )
+        return {name: inputs[name] for name in ("input_ids", "attention_mask")}
 
+    def _batch(
+        self, texts: list[str], conversations: Sequence[Conversation]
+    ) -> list[Reply]:
+        import torch
+
+        tokenizer, model = self._loaded_model.tokenizer, self._loaded_model.model
+        inputs = {
+            name: value.to(model.device)
+            for name, value in self._inputs(texts, conversations).items()
+        }
         try:
             with torch.inference_mode():
                 out = model.generate(
-                    input_ids=inputs["input_ids"],
-                    attention_mask=inputs["attention_mask"],
+                    **inputs,
                     do_sample=False,
                     num_beams=1,
                     max_new_tokens=self.max_tokens,
                     pad_token_id=tokenizer.pad_token_id,
+                    return_dict_in_generate=True,
+                    output_logits=bool(self.top_log_probs),
                 )
         except torch.OutOfMemoryError as error:
             raise InputError(
@@ -157,18 +215,64 @@ class LocalModel(LoadsModel):
 
         stops: int | list[int] | None = model.generation_config.eos_token_id
         ends = set[int | None](stops if isinstance(stops, list) else [stops])
-        answers = out[:, inputs["input_ids"].shape[1] :].tolist()
+        answers = out.sequences[:, inputs["input_ids"].shape[1] :].tolist()
         lengths = inputs["attention_mask"].sum(dim=1).tolist()
+        likeliest: list[list[dict[str, float]]] = [[] for _ in answers]
+        if self.top_log_probs:
+            likeliest = self._likeliest_texts(out.logits, answers)
         return [
-            self._reply(tokens, ends, length)
-            for tokens, length in zip(answers, lengths)
+            self._reply(tokens, ends, length, texts_of_tokens)
+            for tokens, length, texts_of_tokens in zip(answers, lengths, likeliest)
         ]
 
+    def _likeliest_texts(
+        self, logits: Sequence[Any], answers: list[list[int]]
+    ) -> list[list[dict[str, float]]]:
+        """Return the log-probabilities of the likeliest texts of each token of answers,
+        that of the answer first.
+
+        Parameters
+        ----------
+        logits : sequence of tensor
+            Logits (B, V) of each step.
+        answers : list of list of int
+            Numbers of the tokens of B answers.
+        """
+        likeliest: list[list[dict[str, float]]] = [[] for _ in answers]
+        for step, values in enumerate(logits):
+            log_probs = values.float().log_softmax(dim=-1)
+            best = log_probs.topk(min(self.top_log_probs, log_probs.shape[1]), dim=-1)
+            rows = zip(likeliest, answers, log_probs, best.indices.tolist())
+            for texts, answer, row, numbers in rows:
+                # a dictionary: a text of two tokens has the likelier one
+                shown = dict.fromkeys((answer[step], *numbers))
+                texts_of_token: dict[str, float] = {}
+                for number, value in zip(shown, row[list(shown)].tolist()):
+                    texts_of_token.setdefault(self._token_text(number), value)
+                texts.append(texts_of_token)
+        return likeliest
+
+    def _token_text(self, number: int) -> str:
+        """Return the text of a token, with the blank that it may begin with."""
+        tokenizer = self._loaded_model.tokenizer
+        anchor = tokenizer.encode(_ANCHOR, add_special_tokens=False)
+        settings = {"clean_up_tokenization_spaces": False}
+        before = tokenizer.decode(anchor, **settings)
+        return tokenizer.decode([*anchor, number], **settings)[len(before) :]
+
     def _reply(
-        self, tokens: list[int], ends: set[int | None], prompt_tokens: int
+        self,
+        tokens: list[int],
+        ends: set[int | None],
+        prompt_tokens: int,
+        likeliest: list[dict[str, float]],
     ) -> Reply:
         stop = next((k for k, token in enumerate(tokens) if token in ends), None)
         content = tokens if stop is None else tokens[:stop]
-        text = self._loaded_model[0].decode(content, skip_special_tokens=True).strip()
+        tokenizer = self._loaded_model.tokenizer
+        text = tokenizer.decode(content, skip_special_tokens=True).strip()
         count = len(content) + (stop is not None)
-        return Reply(text, "length" if stop is None else "stop", prompt_tokens, count)
+        finish = "length" if stop is None else "stop"
+        return Reply(
+            text, finish, prompt_tokens, count, tokens=likeliest[: len(content)]
+        )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -74,7 +74,8 @@ def vectors_on(device: str, vectors: Any) -> Any:
     [1.0, 1.0]
     """
     if device == "cpu":
-        return vectors if isinstance(vectors, np.ndarray) else vectors.cpu().numpy()
+        is_array = isinstance(vectors, np.ndarray)
+        return cast("Any", vectors) if is_array else vectors.cpu().numpy()
     torch: Any = import_module("torch")
     return torch.as_tensor(vectors, device=device)
 

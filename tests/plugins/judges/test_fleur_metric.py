@@ -171,10 +171,7 @@ def test_images_that_are_not_there(server, images, tmp_path):
     assert not server.requests
 
 
-def test_judges_that_cannot_see(server, tmp_path):
-    (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(HarnessError, match="a local model sees no image"):
-        resolve_judge({"path": str(tmp_path), "image": True}, "rubric")
+def test_judges_that_cannot_see(server):
     with pytest.raises(HarnessError, match="clair: compares texts"):
         harness.metric("clair", judge=judge(server, None))
     with pytest.raises(HarnessError, match="fleur: the judge sees the image"):

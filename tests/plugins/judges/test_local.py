@@ -59,11 +59,46 @@ def test_an_answer_at_the_limit_is_cut_off(folder):
 
 def test_the_end_token_stops_an_answer(folder):
     model = LocalModel(path=str(folder))
-    _, network = model._loaded_model
-    ids = model._loaded_model[0]("dog cat runs")["input_ids"]
-    assert model._reply([*ids, 2, 0, 0], {2}, 7) == Reply("dog cat runs", "stop", 7, 4)
-    assert model._reply(ids, {2}, 7) == Reply("dog cat runs", "length", 7, 3)
-    assert not network.training
+    judge = model._loaded_model
+    ids = judge.tokenizer("dog cat runs")["input_ids"]
+    likeliest = [{word: -0.5} for word in ("dog", "cat", "runs", "</s>", "a", "a")]
+    ended = model._reply([*ids, 2, 0, 0], {2}, 7, likeliest)
+    assert ended == Reply("dog cat runs", "stop", 7, 4, likeliest[:3])
+    assert model._reply(ids, {2}, 7, []) == Reply("dog cat runs", "length", 7, 3)
+    assert not judge.model.training
+
+
+def test_the_likeliest_texts_of_a_token_are_those_of_a_forward_pass(folder):
+    model = LocalModel(path=str(folder), max_tokens=3)
+    plain = answers(model, "a dog runs", "cat")
+    assert all(not reply.tokens for reply in plain)
+    model.top_log_probs = 4
+    replies = answers(model, "a dog runs", "cat")
+    assert [reply.text for reply in replies] == [reply.text for reply in plain]
+    assert model.signature().endswith("|top_logprobs:4")
+
+    judge = model._loaded_model
+    prompt = model._text(({"role": "user", "content": "a dog runs"},))
+    ids = judge.tokenizer(prompt, add_special_tokens=False)["input_ids"]
+    for chosen, texts in zip(replies[0].text.split(), replies[0].tokens):
+        with torch.inference_mode():
+            logits = judge.model(torch.tensor([ids])).logits[0, -1]
+        expected = logits.double().log_softmax(-1)
+        # words are separated by blanks
+        found = [judge.tokenizer.convert_tokens_to_ids(text.strip()) for text in texts]
+        assert list(texts.values()) == pytest.approx(expected[found].tolist(), abs=1e-5)
+        assert sorted(found) == sorted(expected.topk(4).indices.tolist())
+        assert next(iter(texts)) == f" {chosen}"
+        ids.append(judge.tokenizer.convert_tokens_to_ids(chosen))
+    assert replies[0].tokens
+
+
+def test_judges_of_the_same_settings_are_one_model_in_memory(folder):
+    first = LocalModel(path=str(folder), max_tokens=1)
+    second = LocalModel(path=str(folder), max_tokens=9, device="cpu")
+    other = LocalModel(path=str(folder), dtype="float64")
+    assert first._loaded_model.model is second._loaded_model.model
+    assert other._loaded_model.model is not first._loaded_model.model
 
 
 def test_the_signature_is_that_of_weights_and_settings(folder, tmp_path):
@@ -87,7 +122,7 @@ def test_the_default_device_is_the_first_accelerator_else_the_cpu(folder, monkey
     model = LocalModel(path=str(folder), max_tokens=2)
     assert model.device == "auto"
     expected = answers(model, "a dog")
-    assert model._loaded_model[1].device.type == "cpu"
+    assert model._loaded_model.model.device.type == "cpu"
     on_cpu = LocalModel(path=str(folder), max_tokens=2, device="cpu")
     assert answers(on_cpu, "a dog") == expected
     assert on_cpu.signature() == model.signature()
@@ -95,8 +130,7 @@ def test_the_default_device_is_the_first_accelerator_else_the_cpu(folder, monkey
     # an accelerator without memory stands for one
     accelerators = ["meta:0", "meta:1"]
     monkeypatch.setattr(devices, "visible_devices", lambda: accelerators)
-    _, network = LocalModel(path=str(folder))._loaded_model
-    assert network.device.type == "meta"
+    assert LocalModel(path=str(folder))._loaded_model.model.device.type == "meta"
 
 
 def test_a_device_that_is_not_there_is_one_line(folder, monkeypatch):
@@ -112,7 +146,7 @@ def test_a_device_without_memory_is_one_line(folder, monkeypatch):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB")
 
     model = LocalModel(path=str(folder))
-    _, network = model._loaded_model
+    network = model._loaded_model.model
     monkeypatch.setattr(network, "generate", run_out)
     with pytest.raises(
         InputError, match="out of memory on cpu with 2 conversations; a smaller batch"
@@ -120,4 +154,4 @@ def test_a_device_without_memory_is_one_line(folder, monkeypatch):
         answers(model, "a", "b")
     monkeypatch.setattr(type(network), "to", run_out)
     with pytest.raises(InputError, match="the judge does not fit on cpu; device: cpu"):
-        answers(LocalModel(path=str(folder), device="cpu"), "a")
+        answers(LocalModel(path=str(folder), dtype="float64"), "a")
