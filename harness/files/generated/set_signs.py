@@ -112,13 +112,14 @@ class SetSigns:
                     self._codes.setdefault(match[0], key)
 
     def _add_separators(self, texts: Sequence[str], joined: str) -> None:
-        for separator in SEPARATORS[self.role]:
-            if separator in joined:
-                number = sum(
-                    separator in _SPECIAL_TOKEN().sub("", text).strip()
-                    for text in texts
-                )
-                self._separated[separator] = self._separated.get(separator, 0) + number
+        present = [mark for mark in SEPARATORS[self.role] if mark in joined]
+        if not present:
+            return
+        if "<|" in joined:
+            texts = [_SPECIAL_TOKEN().sub("", text) for text in texts]
+        for separator in present:
+            number = sum(separator in text.strip() for text in texts)
+            self._separated[separator] = self._separated.get(separator, 0) + number
 
     @property
     def noun(self) -> str:
