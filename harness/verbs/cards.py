@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from harness.contracts import Values, VerbResult
 from harness.contracts.parameters import literal_names, type_hints
-from harness.errors import HarnessError, UnknownName
+from harness.errors import HarnessError, UnknownName, nearest_name
 from harness.registry import Registry, current, parameters
 from harness.registry.component_kinds import KINDS
 from harness.registry.manifest_schema import Entry
@@ -74,13 +74,25 @@ def find_entries(registry: Registry, text: str) -> list[Entry]:
         registry.get(kind, name) for kind in kinds if registry.match_entries(kind, name)
     ]
     if not entries:
-        names = [
-            registry.bare_name(entry)
-            for entry in registry.entries()
-            if entry.kind in kinds
-        ]
+        names = _names_like(registry, kinds, name)
         raise UnknownName.of_name("there is nothing called", name, names)
     return entries
+
+
+def _names_like(registry: Registry, kinds: Sequence[str], name: str) -> list[str]:
+    """Return the names of components of some kinds; the nearest one as ``KIND/NAME``
+    where a name has a misspelled kind.
+    """
+    prefix, _, bare_name = name.partition("/")
+    kind = nearest_name(prefix, kinds) if bare_name else None
+    nearest = nearest_name(bare_name, _bare_names(registry, [kind])) if kind else None
+    return [f"{kind}/{nearest}"] if nearest else _bare_names(registry, kinds)
+
+
+def _bare_names(registry: Registry, kinds: Sequence[str]) -> list[str]:
+    return [
+        registry.bare_name(entry) for entry in registry.entries() if entry.kind in kinds
+    ]
 
 
 def card(entry: Entry) -> Values:

@@ -60,6 +60,20 @@ def test_a_name_of_a_kind_has_neighbours_of_its_kind():
     assert "'rouge'" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("metric/cider", "metrics/cider"),
+        ("task/coco", "tasks/coco"),
+        ("metrc/cidr", "metrics/cider"),
+        ("x/meteor", "meteor"),
+    ],
+)
+def test_a_misspelled_kind_has_its_neighbour(name, nearest):
+    with pytest.raises(UnknownName, match=f"called '{name}'; did you mean '{nearest}'"):
+        harness.show(name)
+
+
 def test_a_task_has_its_file_and_a_metric_its_docstring():
     (task,) = harness.show("tasks/a3ds")
     assert "dataset:" in task["text"] and "parameters" not in task
