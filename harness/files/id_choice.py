@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from harness.errors import InputError
 from harness.files.captions import match_file_names, name_keys
 from harness.files.columns import ID_COLUMNS, normalise
+from harness.files.running_numbers import is_running
 
 _NAMES_OF_SUBJECTS = frozenset(
     normalise(name) for name in ID_COLUMNS[: ID_COLUMNS.index("id")]
@@ -362,7 +363,7 @@ def _contradicting_media(
         if media == name or len(set(files)) < len(files):
             continue
         if _last_name(media) not in _NAMES_OF_MEDIA and not (
-            _is_running(columns[name]) and not all(map(str.isdigit, files))
+            is_running(columns[name]) and not all(map(str.isdigit, files))
         ):
             continue
         candidates = [
@@ -372,13 +373,6 @@ def _contradicting_media(
         if _contradicts(columns[name], files, candidates):
             return media
     return None
-
-
-def _is_running(ids: Sequence[str]) -> bool:
-    """Return True for the numbers of records in their order, from 0 or 1."""
-    return ids[:1] in (["0"], ["1"]) and list(ids) == [
-        str(number) for number in range(int(ids[0]), int(ids[0]) + len(ids))
-    ]
 
 
 def _contradicts(

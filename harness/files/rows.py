@@ -23,6 +23,8 @@ from harness.files.columns import (
 )
 from harness.files.id_choice import choose_example_column, choose_ids
 from harness.files.marks import find_mark, keep_unmarked
+from harness.files.records import Record
+from harness.files.running_numbers import NumberedRecords
 from harness.files.table_columns import MOST_NAMES
 from harness.files.table_types import frame_records, plain_value
 
@@ -155,6 +157,8 @@ def match_rows(
             fields = {key: ids for key, ids in others.items() if key != name}
         choice = choose_ids(columns, examples, fields, "candidates")
         if choice.fits:
+            if len(examples) == len(references):
+                _check_running_numbers(choice.column, candidates, references, examples)
             return list(choice.ids), others[name]
 
     for name in columns:
@@ -162,6 +166,33 @@ def match_rows(
         if same_name is not None:
             return columns[name], others[same_name]
     return None
+
+
+def _check_running_numbers(
+    column: str,
+    candidates: Sequence[Parameters],
+    references: Sequence[Parameters],
+    examples: Sequence[str],
+) -> None:
+    """Raise :class:`InputError` for rows with running numbers that another column of
+    both sides pairs in another order.
+    """
+    rows = [Record(f"row {k + 1}", row) for k, row in enumerate(candidates)]
+    records = NumberedRecords(rows[:HEAD], id_columns(candidates[0]), ())
+    for _ in records.watch(rows):  # notes their values
+        pass
+    fields = {
+        name: [str(row[name]) for row in references]
+        for name in records.columns
+        if all(name in row for row in references)
+    }
+    pairing = records.find_other_pairing(column, examples, fields)
+    if pairing is not None:
+        raise InputError(
+            f"{pairing.describe()}; pass mappings of one of both to the texts, such as "
+            f"{{row[{pairing.other!r}]: row['caption'] for row in rows}}",
+            "candidates",
+        )
 
 
 def _ids_by_column(rows: Sequence[Parameters]) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.contracts import (
@@ -25,6 +25,7 @@ from harness.contracts.reading import KEYS
 from harness.errors import InputError, counted
 from harness.files import captions
 from harness.files.answer_events import AnswerEvents, example_duration
+from harness.files.columns import MEDIA_COLUMNS, find_name
 from harness.files.forms import existing_captions
 from harness.files.generated.cleaning import check_clean
 from harness.files.generated.record_signs import RecordSigns
@@ -226,6 +227,7 @@ class Predictions:
         for table in self._read():
             if table.undecided:
                 table.choose(names, _fields_of_examples(task, table.possible_ids))
+            _check_running_numbers(table, task, names)
 
             if table.numbered:
                 self._match_by_position(table, task)
@@ -469,9 +471,7 @@ def _read_answers(table: Table, task: TaskView, reading: AnswerEvents) -> None:
     )
 
 
-def _fields_of_examples(
-    task: TaskView, columns: Mapping[str, object]
-) -> dict[str, list[str]]:
+def _fields_of_examples(task: TaskView, columns: Iterable[str]) -> dict[str, list[str]]:
     """Return the fields of the examples that have names of some columns -> value of
     each example as a text.
     """
@@ -480,6 +480,30 @@ def _fields_of_examples(
         for name, values in out.items():
             values.append(str(example.meta[name]) if name in example.meta else "")
     return {name: values for name, values in out.items() if all(values)}
+
+
+def _check_running_numbers(table: Table, task: TaskView, names: Sequence[str]) -> None:
+    """Raise :class:`InputError` for records with running numbers that a column of the
+    examples pairs in another order.
+    """
+    records = table.numbered_records
+    if records is None or not records.columns:
+        return
+    fields = _fields_of_examples(task, records.columns)
+    media_column = find_name(MEDIA_COLUMNS, records.columns)
+    if media_column and media_column not in fields:
+        files = [example.media or "" for example in task.examples]
+        fields |= {media_column: files} if all(files) else {}
+
+    pairing = records.find_other_pairing(table.id, names, fields)
+    if pairing is not None:
+        other = pairing.other
+        raise InputError(
+            f"{pairing.describe()}; choose id: '{table.id}', or id: '{other}' with "
+            f"columns: {{id: '{other}'}} of the references",
+            str(table.path),
+            parameter="id",
+        )
 
 
 def _match_by_media(table: Table, task: TaskView) -> None:

@@ -17,6 +17,7 @@ from harness.files.fields import get_field
 from harness.files.generated.record_signs import RecordSigns
 from harness.files.records import Record
 from harness.files.row_groups import RowGroups
+from harness.files.running_numbers import NumberedRecords
 from harness.files.table_columns import MOST_NAMES
 from harness.registry.file_forms import is_specific
 from harness_models.predictions.formats import note_other_responses, read_rows
@@ -100,6 +101,9 @@ def _fill(table: Table, form: forms.Form, choice: Choice) -> None:
     first_id = ids.names[0] if ids.names else None
     table.groups = RowGroups(head, (*ids.names, *columns))
     every_row = table.groups.watch(chain(head, rows))
+    if choice.id == USUAL:
+        table.numbered_records = NumberedRecords(head, ids.names, columns)
+        every_row = table.numbered_records.watch(every_row)
     if choice.events == "sets" or any(has_times(row.fields) for row in head):
         every_row = resolve_events(
             every_row,

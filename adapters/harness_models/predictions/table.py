@@ -18,6 +18,7 @@ from harness.files.generated.cleaning import REPEATS
 from harness.files.generated.record_signs import RecordSigns
 from harness.files.id_choice import IdChoice, choose_ids
 from harness.files.row_groups import RowGroups
+from harness.files.running_numbers import NumberedRecords
 
 USUAL = ""
 """Column name that stands for the usual names."""
@@ -86,6 +87,10 @@ class Table:
     """Id of an answer that is no set of events -> reason, with the answer."""
     groups: RowGroups | None = None
     """Column that tells apart records of one id."""
+    numbered_records: NumberedRecords | None = None
+    """Columns that may contradict running numbers; None for a column of ids that the
+    user names.
+    """
     no_ids: InputError | None = None
     """Error for a file without a usual column of ids; None where there is one,
     or where none is needed.

@@ -26,6 +26,7 @@ ADVICE = [
     "(time_unit: seconds, hundredths or frames says which)",
     "expected seconds, or the frames of a second: fps: 25",
     "expected events: sets beside it",
+    "choose id: 'n', or id: 'x y' with columns: {id: 'x y'} of the references",
 ]
 
 

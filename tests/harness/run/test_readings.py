@@ -1002,3 +1002,32 @@ def test_numbers_that_do_not_run_are_ids(write):
         {"id": ids[k], "key": f"k{k}", "caption": text} for k, text in enumerate(TEXTS)
     ]
     assert bleu1(write("c.json", rows), write("r.json", references)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("end", [".json", ".jsonl", ".csv"])
+@pytest.mark.parametrize("name", ["photo", "filepath", "Bild"])
+def test_running_numbers_and_a_column_of_any_name_are_refused(write, end, name):
+    def table(places):
+        rows = [
+            {"id": k, name: f"p{place}x", "caption": TEXTS[place]}
+            for k, place in enumerate(places)
+        ]
+        if end != ".csv":
+            return rows
+        return "\n".join(
+            [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+        )
+
+    candidates = write(f"c{end}", table((2, 0, 3, 1)))
+    references = write(f"r{end}", table(range(4)))
+    with pytest.raises(
+        InputError,
+        match=f"record 1 is example '0' by 'id', .* and '2' by '{name}' .*; choose "
+        f"id='id', or id='{name}' with reference_id='{name}' of the references",
+    ):
+        bleu1(candidates, references)
+    assert bleu1(candidates, references, id="id") < 0.9
+    other = bleu1(candidates, references, id=name, reference_id=name)
+    assert other == pytest.approx(1)
+    same = write(f"d{end}", table(range(4)))
+    assert bleu1(same, references) == pytest.approx(1)
