@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, cast
 
 from harness.errors import InputError, counted
+from harness.files.columns import PIPELINE_COLUMNS
 from harness.files.records import kind
 from harness.files.written_values import parse_written
 from harness.files.yaml_source import YamlValue
@@ -105,13 +106,13 @@ def captions(
 
 def text_field(item: YamlValue) -> str | None:
     """Return the field of an object that holds its caption, such as ``caption`` of
-    annotations; None for anything else.
+    annotations and ``generated_text`` of answers; None for anything else.
 
     ``caption`` and ``raw`` name one whatever they hold.
     """
     if not isinstance(item, Mapping):
         return None
-    for name in ("caption", "raw", "sentence", "text"):
+    for name in ("caption", "raw", "sentence", *PIPELINE_COLUMNS, "text"):
         if isinstance(item.get(name), str):
             return name
     for name in ("caption", "raw"):

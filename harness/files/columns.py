@@ -186,6 +186,8 @@ CAPTION_COLUMNS: Mapping[Role, tuple[str, ...]] = {
     "candidates": CANDIDATE_COLUMNS,
     "references": REFERENCE_COLUMNS,
 }
+PIPELINE_COLUMNS = ("generated_text", "summary_text", "translation_text")
+"""Columns of the answers of pipelines of transformers."""
 MEDIA_COLUMNS = (
     "media",
     "media_path",

@@ -7,6 +7,7 @@ from itertools import chain
 
 from harness.contracts import Values
 from harness.errors import InputError
+from harness.files.columns import PIPELINE_COLUMNS
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.messages import is_conversation, last_answer
@@ -14,9 +15,6 @@ from harness.files.forms.record_forms import Conversion, convert_records, single
 from harness.files.forms.sample import HEAD, Sample
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
-
-PIPELINE_COLUMNS = ("generated_text", "summary_text", "translation_text")
-"""Columns of the answers of pipelines of transformers."""
 
 
 def _pipeline_column(fields: YamlValue) -> str:
@@ -107,6 +105,11 @@ PIPELINE = FormKind(
             ],
             "by position",
             "pipelines, one answer per input",
+        ),
+        FormExample(
+            '[{"generated_text": "a dog"}]\n[{"generated_text": "a cat"}]',
+            "by position",
+            "pipelines, one list per line",
         ),
     ],
     reading="`generated_text`, `summary_text` or `translation_text`; "

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -19,7 +20,7 @@ from harness.files.forms.json_shape import Shape, shape_of
 from harness.files.forms.spreadsheets import spreadsheet_kind, spreadsheet_rows
 from harness.files.forms.text import read_lines, table_rows, text_form
 from harness.files.records import Record, json_lines, list_items, parquet_rows
-from harness.files.streams import MAX_LINE, PartPath
+from harness.files.streams import MAX_LINE, PartPath, lines_of
 from harness.files.strict_json import ConstantError, decode_json, load_json
 from harness.files.user_files import is_parquet, open_binary, plain_name
 from harness.files.yaml_source import YamlValue
@@ -106,6 +107,8 @@ class Sample:
                 return self._load()
             except InputError:
                 if not plain_name(path).endswith(".txt"):
+                    if first == b"[" and self._load_lists():
+                        return "document"
                     raise
                 if first == b"{":
                     self._check_dictionaries()
@@ -163,6 +166,24 @@ class Sample:
             self.document = load_json(self.path, constants=True)
             self.constants = error
         return "document"
+
+    def _load_lists(self) -> bool:
+        """Load the lists of a file with one per line as a list of them; return False
+        for a file with any other line.
+        """
+        lists: list[YamlValue] = []
+        with open_binary(self.path) as file, suppress(InputError):
+            for _, line in lines_of(file, self.location):
+                if not line.strip():
+                    continue
+                value = decode_json(line, self.location, complete=True)
+                if not isinstance(value, list):
+                    return False
+                lists.append(value)
+            if len(lists) > 1:
+                self.document = lists
+                return True
+        return False
 
     @cached_property
     def document(self) -> YamlValue:

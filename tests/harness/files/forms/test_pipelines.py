@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from harness.errors import InputError
+from harness.files.captions import captions as of_value
+from harness.files.forms import read_form
 from harness.files.forms.pipelines import PIPELINE
+from harness_models.predictions.adapter import Predictions
 from tests.support.form_content import captions, sample_of
 
 
@@ -49,3 +54,55 @@ def test_an_answer_without_a_text_is_named(tmp_path):
     ):
         with pytest.raises(InputError, match=message):
             list(PIPELINE.read(sample_of(tmp_path, document)).rows)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_lists_of_answers_are_lines_too(tmp_path, end):
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        f'[{{"generated_text": "a dog"}}]\n[{{"generated_text": "b"}}]{end}'
+    )
+    form = read_form(path, "candidates")
+    assert (form.name, form.numbered) == ("pipeline", True)
+    assert captions(form) == {None: ["a dog", "b"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"generated_text": "a dog"}]\n[{"generated_text": "a"',
+        '[{"generated_text": "a dog"}]\n{"generated_text": "b"}',
+        '[{"generated_text": "a dog"}]\n[{"generated_text": "b", "generated_text": 1}]',
+    ],
+)
+def test_other_lines_behind_a_list_are_no_json(tmp_path, text):
+    path = tmp_path / "a.jsonl"
+    path.write_text(text)
+    with pytest.raises(InputError, match="not JSON at byte 3"):
+        read_form(path, "candidates")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"7": [answer("a dog")], "8": [answer("a cat")]},
+        [
+            {"id": 7, "generated_text": [answer("a dog")]},
+            {"id": 8, "generated_text": [answer("a cat")]},
+        ],
+        [
+            {"id": 7, "output": [answer("a dog", "summary_text")]},
+            {"id": 8, "output": [answer("a cat", "summary_text")]},
+        ],
+    ],
+)
+def test_answers_beside_an_id_are_captions(tmp_path, document):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(document))
+    texts = Predictions(path=str(path)).captions_by_id()
+    assert texts == {"7": ("a dog",), "8": ("a cat",)}
+
+
+def test_an_answer_beside_its_prompt_is_the_caption():
+    value = {"text": "Describe.", "generated_text": "a dog"}
+    assert of_value(value, "here") == ("a dog",)
