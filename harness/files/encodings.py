@@ -76,7 +76,7 @@ def encoding_hint(path: str | Path) -> str:
     """Return the likely encoding of a file of text that is not UTF-8 and the command
     that converts it, in parentheses.
 
-    Empty where there is no such file.
+    Empty where there is no such file, and for one that is no text in any encoding.
     """
     file = Path(path)
     if not file.is_file():
@@ -92,6 +92,8 @@ def encoding_hint(path: str | Path) -> str:
         data = BoundedGzip(file).read(SAMPLE_BYTES)
 
     encoding = guess_encoding(data)
+    if "\0" in data.decode(encoding, errors="replace"):
+        return ""
     name = shlex.quote(str(path))
     command = f"iconv -f {encoding} -t UTF-8 {name} > NEW"
     if unpack:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from harness.errors import InputError, counted
 from harness.files.captions import quote_list
+from harness.files.dataset_source import has_saved_state
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.sample import Sample
@@ -92,6 +93,8 @@ def text_files(folder: Path, what: str = "file of captions") -> list[Path]:
         if path not in texts and path.suffix.lower() not in MEDIA_SUFFIXES
     ]
     if not texts:
+        if has_saved_state(folder):
+            raise _saved_error(folder, what)
         content = "it is empty"
         if files:
             content = f"it holds {quote_list(others or [path.name for path in files])}"
@@ -117,6 +120,20 @@ def text_files(folder: Path, what: str = "file of captions") -> list[Path]:
         if count > 1:
             raise InputError(f"has two text files of the item '{name}'", str(folder))
     return texts
+
+
+def _saved_error(folder: Path, what: str) -> InputError:
+    """Return the error for a folder that ``save_to_disk`` of the package datasets
+    wrote: the data set of a split, or folders of splits.
+    """
+    splits = sorted(path.parent.name for path in folder.glob("*/state.json"))
+    of_splits = f" with the splits {quote_list(splits)}" if splits else ""
+    data = folder / splits[0] if splits else folder
+    return InputError(
+        f"is a data set of save_to_disk{of_splits}; expected a {what}: write it as "
+        f"Parquet, datasets.load_from_disk({str(data)!r}).to_parquet('NEW.parquet')",
+        str(folder),
+    )
 
 
 def _natural_key(path: Path) -> list[tuple[int, str]]:

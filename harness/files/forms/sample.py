@@ -15,7 +15,7 @@ from typing import Literal, cast
 from harness.contracts import Parameters, Role
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
-from harness.files.encodings import encoding_hint
+from harness.files.forms.binary_files import binary_error
 from harness.files.forms.json_shape import Shape, shape_of
 from harness.files.forms.spreadsheets import spreadsheet_kind, spreadsheet_rows
 from harness.files.forms.text import read_lines, table_rows, text_form
@@ -131,11 +131,7 @@ class Sample:
         with open_binary(self.path) as file:
             head = file.read(4096)
         if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise InputError(
-                "holds bytes that are zero; expected text in "
-                f"UTF-8{encoding_hint(self.path)}",
-                str(self.path),
-            )
+            raise binary_error(self.path, head)
         return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
 
     def _has_json_lines(self) -> bool:
