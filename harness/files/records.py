@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from harness.contracts import Parameters
 from harness.errors import InputError
@@ -19,6 +19,9 @@ from harness.files.streams import lines_of
 from harness.files.strict_json import decode_json, load_json
 from harness.files.user_files import first_byte, is_parquet, open_binary
 from harness.files.yaml_source import YamlValue
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 UNCHECKED_ROWS = 1_000_000
 """Number of rows up to which a Parquet file is not checked for its expansion."""
@@ -94,6 +97,9 @@ def parquet_rows(
 ) -> Iterator[Record]:
     """Yield the rows of a Parquet file as Python values, all columns or those of
     ``columns``; ``batch`` rows are decoded at a time.
+
+    Without ``columns``, an image or another file whose content lies beside its path, as
+    the package datasets stores it, is the path.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -107,9 +113,17 @@ def parquet_rows(
             # Rows of texts are large as Python objects: a batch of them at a time,
             # whatever the row groups of the writer.
             names = list(columns) if columns else None
+            files = [] if columns else _file_columns(file.schema_arrow)
+            if files:  # the content is not read
+                names = [
+                    f"{name}.path" if name in files else name
+                    for name in file.schema_arrow.names
+                ]
             for rows in file.iter_batches(batch or PARQUET_BATCH, columns=names):
                 for row in rows.to_pylist():
                     number += 1
+                    for name in files:
+                        row[name] = row[name] and row[name]["path"]
                     yield Record(f"{path}: record {number}", row)
     except (ValueError, pa.ArrowNotImplementedError, OSError) as error:
         # ValueError: ArrowInvalid, and names of columns that are no UTF-8.
@@ -117,6 +131,19 @@ def parquet_rows(
             f"not readable as Parquet after record {number}: {_one_line(error)}",
             str(path),
         ) from error
+
+
+def _file_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns that hold files: structures of their path and content."""
+    import pyarrow as pa
+
+    return [
+        field.name
+        for field in schema
+        if pa.types.is_struct(field.type)
+        and {part.name for part in field.type} == {"bytes", "path"}
+        and str(field.type.field("path").type) in ("string", "large_string")
+    ]
 
 
 def _check_rows(path: Path, rows: int) -> None:

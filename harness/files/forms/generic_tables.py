@@ -37,7 +37,7 @@ PARQUET = FormKind(
     [FormExample("the same records as rows", COLUMN, is_text=False)],
     generic=True,
     splits="split",
-    reading="columns of usual names",
+    reading="columns of usual names; an image of `datasets` is its path",
 )
 
 

@@ -557,3 +557,11 @@ def test_times_with_two_units_are_failures_with_both_written_out(save):
 def test_the_unit_of_times_needs_events(save):
     message = error_of(path=save(COCO), time_unit="seconds")
     assert "expected events: sets beside it" in message
+
+
+def test_images_of_a_parquet_file_are_ids_by_their_paths(save):
+    rows = [
+        {"image": {"bytes": b"\xff\xd8", "path": f"{key}.jpg"}, "caption": f"a {key}"}
+        for key in (2, 1)
+    ]
+    assert captions(path=save(rows, "p.parquet")) == [("a 1",), ("a 2",)]

@@ -75,6 +75,30 @@ def test_parquet_rows(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("text", [pa.string(), pa.large_string()])
+def test_a_file_in_a_parquet_column_is_its_path(tmp_path, text):
+    image = pa.struct([("bytes", pa.binary()), ("path", text)])
+    cells = [{"bytes": b"x" * 9, "path": "1.jpg"}, {"bytes": b"y", "path": None}, None]
+    table = pa.table(
+        {
+            "caption": ["a", "b", "c"],
+            "image": pa.array(cells, image),
+            "region": [{"x": 1, "path": "p"}] * 3,
+            "image.path": ["q", "r", "s"],
+        }
+    )
+    path = tmp_path / "rows.parquet"
+    pq.write_table(table, path)
+    rows = [row.fields for row in parquet_rows(path)]
+    assert [row["image"] for row in rows] == ["1.jpg", None, None]
+    assert rows[0] == {
+        "caption": "a",
+        "image": "1.jpg",
+        "region": {"x": 1, "path": "p"},
+        "image.path": "q",
+    }
+
+
 def test_parquet_of_many_more_rows_than_bytes(tmp_path, monkeypatch):
     file = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"id": pa.array(["a"] * 200_000)}), file)
