@@ -75,7 +75,6 @@ class NumberedRecords:
     def __init__(
         self, head: Sequence[Record], ids: Collection[str], captions: Collection[str]
     ) -> None:
-        self._ids = ids
         self._starts: dict[str, int] = {}
         """Column of running numbers -> the first of them."""
         self._places: dict[str, dict[str, int]] = {}
@@ -145,12 +144,12 @@ class NumberedRecords:
         found: OtherPairing | None = None
         for name, values in fields.items():
             positions = _match_values(self._places.get(name, {}), values)
-            if positions is None or (name not in self._ids and _are_counts(values)):
+            if positions is None or _are_counts(values):
                 continue
             moved = [k for k, position in enumerate(positions) if position != k]
             if not moved:
                 return None  # the numbers are right
-            if found is None and name not in self._ids:
+            if found is None:
                 record, example = min((positions[k], k) for k in moved)
                 found = OtherPairing(
                     record + 1,

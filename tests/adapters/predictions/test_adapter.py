@@ -565,3 +565,28 @@ def test_images_of_a_parquet_file_are_ids_by_their_paths(save):
         for key in (2, 1)
     ]
     assert captions(path=save(rows, "p.parquet")) == [("a 1",), ("a 2",)]
+
+
+@pytest.mark.parametrize("name", ["photo", "uid", "file_name", "media_path"])
+def test_running_numbers_that_another_column_contradicts_are_refused(save, name):
+    rows = [
+        {"id": k, name: f"p{place}x.jpg", "caption": f"a {place}"}
+        for k, place in enumerate((2, 0, 1))
+    ]
+    path = save(rows)
+    is_media = name == "media_path"
+    examples = [
+        Example(
+            str(k),
+            ("a reference",),
+            f"images/p{k}x.jpg" if is_media else None,
+            meta={} if is_media else {name: f"p{k}x.jpg"},
+        )
+        for k in range(3)
+    ]
+    assert (
+        f"record 1 is example '0' by 'id', a running number of both sides, and '2' by "
+        f"'{name}' ('{'images/' if is_media else ''}p2x.jpg'); choose id: 'id', or id: "
+        f"'{name}' with columns: {{id: '{name}'}} of the references"
+    ) in error_of(examples, path=path)
+    assert captions(examples, path=path, id="id") == [("a 2",), ("a 0",), ("a 1",)]
