@@ -1,4 +1,4 @@
-"""What a metric of events tells of its numbers beyond them: the pairs of events that it
+"""Reports of a metric of events beyond its numbers: the pairs of events that it
 matched, and its scores at single thresholds of the overlap.
 """
 
@@ -32,7 +32,7 @@ class EventMatch:
     text: float
     """Score of the predicted text."""
     score: float
-    """What the pair adds to the metric's sum."""
+    """Addend of the pair to the metric's sum."""
 
 
 class MatchedEvents(NamedTuple):

@@ -21,7 +21,7 @@ LONG = 300.0
 """Seconds from which on ticks are minutes and seconds."""
 
 
-class Bar(NamedTuple):
+class EventBar(NamedTuple):
     """The bar of an event in its lane."""
 
     position: int
@@ -40,7 +40,7 @@ class DrawnLane(NamedTuple):
     lane: Lane
     top: float
     height: float
-    bars: list[Bar]
+    bars: list[EventBar]
 
 
 def lay_out_lanes(
@@ -54,7 +54,7 @@ def lay_out_lanes(
     for lane, places in zip(scene.lanes, time_spans(scene)):
         rows = pack_rows([(left, left + width) for left, width in places])
         bars = [
-            Bar(position, event, left, width, name + row * line)
+            EventBar(position, event, left, width, name + row * line)
             for (position, event), (left, width), line in zip(lane.events, places, rows)
         ]
         height = name + row * (max(rows, default=0) + 1) + gap

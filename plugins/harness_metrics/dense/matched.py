@@ -52,7 +52,7 @@ class Matching(NamedTuple):
 
     @property
     def scores(self) -> np.ndarray:
-        """What each pair adds to the sum, shape (k,)."""
+        """Addends of the pairs to the sum, shape (k,)."""
         return self.texts * self.overlaps
 
     def pairs(self) -> list[EventMatch]:

@@ -78,7 +78,7 @@ class ObjectPrecisionProtocol:
         """
         overlaps = scene_overlaps(system.places.astype(np.float32), objects.places)
         hits = np.zeros((len(system), len(self.overlaps) * len(TEXT_SCORES)))
-        taken = np.zeros((len(objects.places), hits.shape[1]), dtype=bool)
+        has_box = np.zeros((len(objects.places), hits.shape[1]), dtype=bool)
         for row in surest_first(system.scores).tolist():
             caption = marked_candidate(features.texts[int(system.texts[row])])
             place, overlap, score = self._best_object(caption, overlaps[row], objects)
@@ -87,8 +87,8 @@ class ObjectPrecisionProtocol:
                 for low in self.overlaps
                 for lowest in TEXT_SCORES
             ]
-            first = np.array(above) & ~taken[place]
-            taken[place] |= first
+            first = np.array(above) & ~has_box[place]
+            has_box[place] |= first
             hits[row] = first
         return hits
 
@@ -121,8 +121,8 @@ def average_precisions(hits: np.ndarray, total: int) -> Iterator[float]:
     >>> [float(area) for area in average_precisions(np.array([[1.0], [0.0], [1.0]]), 2)]
     [0.8333333333333333]
     """
-    found = np.cumsum(hits, axis=0)
-    precision = found / np.arange(1, len(hits) + 1)[:, None]
+    counts = np.cumsum(hits, axis=0)
+    precision = counts / np.arange(1, len(hits) + 1)[:, None]
     best = np.maximum.accumulate(precision[::-1], axis=0)[::-1]
     # recall grows by 1 / total at each true positive, and nowhere else
     yield from (best * hits).sum(axis=0) / total
