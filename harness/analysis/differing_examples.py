@@ -36,19 +36,19 @@ def differing_most(pair: Pair, metric: str, count: int) -> list[DifferingExample
     gap = np.nan_to_num(np.abs(scores_a - scores_b), nan=0.0)
     largest = [int(k) for k in np.argsort(-gap, kind="stable")[:count] if gap[k] > 0]
     # a log of scores has no captions
-    if not largest or not any(pair.a.table.lists("candidates")):
+    if not largest or not any(pair.a.table["candidates"]):
         return []
 
-    sets_a = pair.a.caption_sets()
-    sets_b = pair.b.caption_sets()
+    sets_a = pair.a.caption_sets(rows_a[k] for k in largest)
+    sets_b = pair.b.caption_sets(rows_b[k] for k in largest)
     return [
         DifferingExample(
             example=shared[k],
             score_a=float(scores_a[k]),
             score_b=float(scores_b[k]),
-            candidates_a=sets_a[rows_a[k]].candidates,
-            candidates_b=sets_b[rows_b[k]].candidates,
-            references=sets_a[rows_a[k]].references,
+            candidates_a=of_a.candidates,
+            candidates_b=of_b.candidates,
+            references=of_a.references,
         )
-        for k in largest
+        for k, of_a, of_b in zip(largest, sets_a, sets_b)
     ]

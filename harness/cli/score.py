@@ -65,6 +65,8 @@ def add_arguments(parser: Parser) -> None:
     """Add the arguments of ``harness score``."""
     parser.intermixed = True  # files may stand between options
     _add_files(parser)
+    _add_columns(parser)
+    _add_events(parser)
     _add_metrics(parser)
     _add_systems(parser)
 
@@ -113,7 +115,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def _add_files(parser: Parser) -> None:
-    """Add the files, and the options that say how they are read."""
+    """Add the files."""
     formats = "JSON, JSON Lines, Parquet, csv, tsv, txt, ... (docs/data-formats.md)"
     parser.add_argument(
         "files",
@@ -145,6 +147,9 @@ def _add_files(parser: Parser) -> None:
         "or number is the id; without --references for metrics of images alone",
     )
 
+
+def _add_columns(parser: Parser) -> None:
+    """Add the options that say how the files are read."""
     # candidates
     parser.add_argument(
         "--id",
@@ -183,6 +188,10 @@ def _add_files(parser: Parser) -> None:
         metavar="NAME",
         help="split of the references, of a file whose records have one",
     )
+
+
+def _add_events(parser: Parser) -> None:
+    """Add the options for texts with times."""
     parser.add_argument(
         "--events",
         choices=EVENTS,

@@ -39,7 +39,7 @@ _NAMES = {
         "JudgedCaption JudgedItem JudgedPair Judgments Level PositionedBatch TaskView "
         "TokenScores"
     ),
-    "event_matches": "EventMatch MatchesEvents ScoresThresholds",
+    "event_matches": "EventMatch MatchedEvents MatchesEvents ScoresThresholds",
     "events": "GEOMETRIES Event EventSet Geometry is_event_set",
     "features": "Distance Embedding EncodesSets Features LimitsTexts",
     "metrics": (

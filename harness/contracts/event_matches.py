@@ -1,4 +1,4 @@
-"""What a metric of events tells of its numbers beyond them: the pairs of events that it
+"""Reports of a metric of events beyond its numbers: the pairs of events that it
 matched, and its scores at single thresholds of the overlap.
 """
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from harness.contracts.data import Batch
 from harness.contracts.features import Features
 from harness.contracts.metrics import State
 
-__all__ = ["EventMatch", "MatchesEvents", "ScoresThresholds"]
+__all__ = ["EventMatch", "MatchedEvents", "MatchesEvents", "ScoresThresholds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,16 @@ class EventMatch:
     text: float
     """Score of the predicted text."""
     score: float
-    """What the pair adds to the metric's sum."""
+    """Addend of the pair to the metric's sum."""
+
+
+class MatchedEvents(NamedTuple):
+    """The pairs of events of a batch, and the scores that they make."""
+
+    pairs: list[list[list[EventMatch]]]
+    """Pairs of the n candidates of each of B examples."""
+    scores: np.ndarray
+    """Score of each example, shape (B,), NaN for one that is left out."""
 
 
 @runtime_checkable
@@ -41,10 +50,8 @@ class MatchesEvents(Protocol):
 
     def match_events(
         self, batch: Batch, features: Features, state: State
-    ) -> list[list[list[EventMatch]]]:
-        """Return the pairs on which the scores of ``stats`` rest: lists of the n
-        candidates of each of B examples.
-        """
+    ) -> MatchedEvents:
+        """Return the pairs on which the scores of ``stats`` rest, and these scores."""
         ...
 
 

@@ -38,6 +38,10 @@ PLAIN_TYPES: dict[type, str] = {
     str: "a text",
 }
 """Plain types and their descriptions in messages."""
+_for_each_constructor = functools.lru_cache(maxsize=1024)
+"""Decorator of what is found out once: a program that scores example by example creates
+its metrics anew in each call. Components of programs get new constructors each time.
+"""
 _EXPONENT = re.compile(r"[+-]?\d+[eE][+-]?\d+")
 _PLURALS: dict[type, str] = {
     bool: "true or false",
@@ -210,17 +214,21 @@ def _plural(item: Any) -> str:
     return "null" if item is None else _PLURALS.get(item, str(item))
 
 
+@_for_each_constructor
+def _signature(factory: Callable[..., object]) -> inspect.Signature:
+    return inspect.signature(factory)
+
+
 def parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
     """Return the constructor parameters by name, without ``self`` and catch-alls."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {
-        name: p
-        for name, p in inspect.signature(factory).parameters.items()
-        if p.kind in kinds
+        name: p for name, p in _signature(factory).parameters.items() if p.kind in kinds
     }
 
 
-def list_parameters(factory: Callable[..., object]) -> set[str]:
+@_for_each_constructor
+def list_parameters(factory: Callable[..., object]) -> frozenset[str]:
     """Return the parameters of a constructor whose lists are one value: those that
     accept lists, or mappings, and no single value, by annotation or default, and those
     with the mark :class:`WholeMark`.
@@ -232,8 +240,9 @@ def list_parameters(factory: Callable[..., object]) -> set[str]:
         if name != "return" and _accepts_lists_alone(hint)
     }
     names |= _marked_parameters(factory, WholeMark)
-    parameters = inspect.signature(factory).parameters.values()
-    return names | {p.name for p in parameters if isinstance(p.default, (list, tuple))}
+    parameters = _signature(factory).parameters.values()
+    names |= {p.name for p in parameters if isinstance(p.default, (list, tuple))}
+    return frozenset(names)
 
 
 def _accepts_lists_alone(hint: object) -> bool:
@@ -251,7 +260,7 @@ def _accepts_lists_alone(hint: object) -> bool:
     return origin in (list, tuple, Sequence, Collection)
 
 
-@functools.cache
+@_for_each_constructor
 def type_hints(factory: Callable[..., object]) -> Parameters:
     """Return the type hints of the constructor, ``Annotated`` included, without those
     that cannot be evaluated.
@@ -327,7 +336,7 @@ def check_parameters(
     accepted = parameters(factory)
     catch_all = any(
         p.kind is inspect.Parameter.VAR_KEYWORD
-        for p in inspect.signature(factory).parameters.values()
+        for p in _signature(factory).parameters.values()
     )
     for name in params:
         if name not in accepted and not catch_all:

@@ -98,7 +98,7 @@ def find_caption_columns(
     further = ()
     if role == "references":
         further = _continue_columns(possible[0], numbered)
-    chosen = (possible[0], *further)
+    columns = (possible[0], *further)
     other_role = CAPTION_COLUMNS["references" if role == "candidates" else "candidates"]
     of_other_role = {find_name([name], present) for name in other_role}
     related = [
@@ -110,7 +110,7 @@ def find_caption_columns(
         and _has_words(first_value[name])
     ]
     others = dict.fromkeys((*possible[1:], *numbered, *related))
-    return CaptionColumns(chosen, tuple(n for n in others if n not in chosen))
+    return CaptionColumns(columns, tuple(n for n in others if n not in columns))
 
 
 def _has_words(value: YamlValue) -> bool:

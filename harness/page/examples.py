@@ -191,11 +191,10 @@ def _texts(
                 continue
             rows[target] = count
             count += 1
-            shown = readable_texts(item.references)
             if references[target] is None:
-                references[target] = shown
-            elif references[target] != shown:
-                own_references[len(chunk)] = shown
+                references[target] = item.references
+            elif references[target] != item.references:
+                own_references[len(chunk)] = readable_texts(item.references)
             # A block goes out as soon as it is full: one block of one system is in
             # memory, however many examples there are.
             chunk.append(readable_texts(item.candidates))
@@ -214,7 +213,7 @@ def _texts(
             yield DataBlock.of(f"{name}-rows-{number}", order.tobytes())
 
     for k in range(0, len(ids), PART):
-        part = [texts or () for texts in references[k : k + PART]]
+        part = [readable_texts(texts or ()) for texts in references[k : k + PART]]
         yield DataBlock.of_json(f"{name}-refs-{k // PART}", part)
 
 

@@ -148,7 +148,7 @@ def _times(run: Run) -> list[tuple[str, str]]:
     """Return the seconds of captions per model and of scores per metric, and of the
     whole run where its log has them.
     """
-    events = run.events
+    events = run.log_events
     captions: dict[str, float] = {}
     for event in events:
         seconds = event.get("seconds")

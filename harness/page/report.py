@@ -107,10 +107,7 @@ def report(
     absent = [line for _, lines in folders for line in lines]
     if gallery:
         target = Path(output) if output else Path(runs[0]) / "metrics.html"
-        check_output(target, overwrite=overwrite)
-        page = metric_page([Run.open(folder) for folder in inner])
-        file = write_output(target, page.encode("utf-8"), overwrite=overwrite)
-        return WrittenFiles([file])
+        return WrittenFiles([_write_gallery(inner, target, overwrite=overwrite)])
 
     files: list[Path] = []
     if output or not figures:
@@ -130,6 +127,15 @@ def report(
     if figures:
         files += write_figures(inner, Path(figures), overwrite=overwrite)
     return WrittenFiles(files)
+
+
+def _write_gallery(
+    runs: Sequence[str | Path], target: Path, *, overwrite: bool
+) -> Path:
+    """Write the page of metrics of runs of judgments and return its path."""
+    check_output(target, overwrite=overwrite)
+    page = metric_page([Run.open(folder) for folder in runs])
+    return write_output(target, page.encode("utf-8"), overwrite=overwrite)
 
 
 def write_figures(

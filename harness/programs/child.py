@@ -186,7 +186,7 @@ def launcher_command(memory: int = 0) -> list[str]:
 
 
 class _Remains:
-    """What is left of a program that nobody holds any more: its process and folder.
+    """Process and folder of a program, which are left where nobody holds it any more.
 
     Parameters
     ----------

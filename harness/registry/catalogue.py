@@ -26,7 +26,7 @@ import importlib
 import importlib.metadata
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import ModuleType
@@ -112,6 +112,14 @@ class Registry:
         return rivals
 
     @cached_property
+    def _of_full_name(self) -> Mapping[tuple[str, str], Sequence[Entry]]:
+        """(kind, full name) -> the entries of that name."""
+        of_full_name: dict[tuple[str, str], list[Entry]] = {}
+        for entry in self._entries:
+            of_full_name.setdefault((entry.kind, entry.full_name), []).append(entry)
+        return of_full_name
+
+    @cached_property
     def hook_points(self) -> Sequence[importlib.metadata.EntryPoint]:
         """The entry points of installed hook modules, by name."""
         return sorted(
@@ -183,17 +191,24 @@ class Registry:
         """Return all entries that ``name`` may stand for: of exactly this name, else of
         one of its spellings, else shown under it.
         """
+        key = kind, name
+        if exact := self._of_full_name.get(key) or self._rivals.get(key):
+            return list(exact)
         entries = self.entries(kind)
-        for form in (str, spelling):
-            matches = _filter_entries(entries, name, form)
-            if matches:
-                return matches
-        return [
-            entry
-            for entry in entries
-            if entry.display
-            and spelling(entry.display.partition(" [")[0]) == spelling(name)
-        ]
+        text = spelling(name)
+        return (
+            [entry for entry in entries if text == spelling(entry.full_name)]
+            or [
+                entry
+                for entry in entries
+                if text in map(spelling, (entry.name, *entry.aliases))
+            ]
+            or [
+                entry
+                for entry in entries
+                if entry.display and text == spelling(entry.display.partition(" [")[0])
+            ]
+        )
 
     def _component_of_label(self, kind: str, label: str) -> str | None:
         """Return the name of the component of a label of tables, which begins with its
@@ -382,21 +397,6 @@ def spelling(name: str) -> str:
     ('bleu4', 'acme/rougel')
     """
     return name.casefold().replace("-", "").replace("_", "")
-
-
-def _filter_entries(
-    entries: Sequence[Entry], name: str, form: Callable[[str], str]
-) -> list[Entry]:
-    """Return the entries whose full name, or else whose name or alias, equals ``name``
-    under ``form``.
-    """
-    text = form(name)
-    by_full_name = [entry for entry in entries if text == form(entry.full_name)]
-    if by_full_name:
-        return by_full_name
-    return [
-        entry for entry in entries if text in map(form, (entry.name, *entry.aliases))
-    ]
 
 
 def _could_not(entry: Entry) -> str:

@@ -15,7 +15,7 @@ from weakref import WeakSet
 
 
 class Closes(Protocol):
-    """What has started something."""
+    """A component that has started something."""
 
     def close(self) -> None:
         """End it; nothing happens where it has ended."""

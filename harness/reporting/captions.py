@@ -132,26 +132,21 @@ def _text_counts(
     references, then each system's candidates.
     """
     positions = [system.row_of.get(example) for system in systems]
-    rows = [
-        None if k is None else int(system.rows[k])
-        for system, k in zip(systems, positions)
+    sets = [
+        None if position is None else system.caption_sets([position])[0]
+        for system, position in zip(systems, positions)
     ]
 
     # the references are those of the first system that has the example
-    references: Counter[str] = Counter()
-    for system, row in zip(systems, rows):
-        if row is not None:
-            references = Counter(system.table.lists("references")[row])
-            break
-    yield references, None
+    references = next((item.references for item in sets if item is not None), ())
+    yield Counter(references), None
 
-    for index, (system, position, row) in enumerate(zip(systems, positions, rows)):
-        if position is None or row is None:
+    for index, (position, item) in enumerate(zip(positions, sets)):
+        if position is None or item is None:
             yield Counter(), None
             continue
         score = math.nan if scores is None else float(scores[index][position])
-        candidates = Counter(system.table.lists("candidates")[row])
-        yield candidates, None if math.isnan(score) else score
+        yield Counter(item.candidates), None if math.isnan(score) else score
 
 
 def _cell_lines(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from harness.results import MetricEntry, Run, System
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.stored_metrics import read_metric
+from harness.rundir.sample_events import EVENTS
 
 CLOSE = 1e-6
 """Largest difference between a score of the run and the one that is computed anew."""
@@ -49,17 +51,17 @@ def event_sets(system: System, ids: Iterable[str] | None = None) -> list[Caption
     """Return the sets of a system, all or those of some examples in their order; an
     empty list for a system whose captions are no sets of events.
     """
+    # the captions of other runs are not read
+    if EVENTS not in system.table.names or not len(system.rows):
+        return []
     # the metrics of a run of events refuse captions: the first row tells
-    if not len(system.rows):
+    (first,) = system.caption_sets([0])
+    if not first.candidates or not all(map(is_event_set, first.candidates)):
         return []
-    first = system.table.lists("candidates")[int(system.rows[0])]
-    if not first or not all(map(is_event_set, first)):
-        return []
-    sets = system.caption_sets()
     if ids is None:
-        return sets
-    by_id = {item.id: item for item in sets}
-    return [by_id[name] for name in ids if name in by_id]
+        return system.caption_sets()
+    row_of = system.row_of
+    return system.caption_sets(row_of[name] for name in ids if name in row_of)
 
 
 def readable_metrics(run: Run) -> list[tuple[MetricEntry, Metric]]:
@@ -103,22 +105,18 @@ def _pairs_of(
     for _, batch in scoring.batches(sets, features):
         if not scoring.can_score(metric, batch):
             continue
-        if not same_scores(
-            metric, metric.stats(batch, features, None), system, label, batch.ids
-        ):
+        matched = cast("MatchesEvents", metric).match_events(batch, features, None)
+        if not same_scores(matched.scores, system, label, batch.ids):
             return None
-        if isinstance(metric, MatchesEvents):
-            of_candidates = metric.match_events(batch, features, None)
-            for row, name in enumerate(batch.ids):
-                pairs[name] = [matches[row] for matches in of_candidates]
+        for row, name in enumerate(batch.ids):
+            pairs[name] = [of_candidate[row] for of_candidate in matched.pairs]
     return pairs
 
 
 def same_scores(
-    metric: Metric, stats: object, system: System, label: str, ids: Sequence[str]
+    values: np.ndarray, system: System, label: str, ids: Sequence[str]
 ) -> bool:
-    """Return True where statistics have the scores of the run."""
-    values = metric.per_example(stats)
+    """Return True where scores of examples, shape (B,), are those of the run."""
     scores = system.scores(label)
     expected = np.array([scores[system.row_of[name]] for name in ids])
     return bool(np.allclose(values, expected, CLOSE, CLOSE, equal_nan=True))

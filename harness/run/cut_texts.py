@@ -74,5 +74,6 @@ def limited_models(metric: object) -> Iterator[LimitsTexts]:
     for owner in (metric, getattr(metric, "distance", None)):
         for role in ROLES:
             model = getattr(owner, role, None)
-            if isinstance(model, LimitsTexts):
+            # most metrics have none: to look at the members of None takes longest
+            if model is not None and isinstance(model, LimitsTexts):
                 yield model

@@ -20,7 +20,7 @@ from harness.run.scored import read_statistics
 from harness.rundir.artifacts import Artifacts, MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
-from harness.rundir.run_log import read_events
+from harness.rundir.run_log import read_log_events
 from harness.rundir.rundir import RunDir
 from harness.rundir.sample_events import EVENTS
 from harness.rundir.samples import SampleTable
@@ -124,9 +124,9 @@ class Run(VerbResult):
         return [record.to_dict() for record in self.records]
 
     @property
-    def events(self) -> list[Values]:
+    def log_events(self) -> list[Values]:
         """Events of the log, each with its ``time``; none of a run in memory."""
-        return [] if self.path is None else read_events(self.path)
+        return [] if self.path is None else read_log_events(self.path)
 
     @property
     def runs(self) -> list[str]:

@@ -25,6 +25,8 @@ MAX_MEMORY = 1 << 30
 """Maximum memory of a shard in bytes."""
 SHARE_OF_MEMORY = 1 / 8
 """Share of the available memory that a shard may take."""
+SMALL_MEMORY = 64 << 20
+"""Bytes that a process always has, so that the system is not asked."""
 SHARDS_PER_WORKER = 4
 MAX_SECONDS = 30.0
 """Maximum time of one example under one metric, unless the environment variable
@@ -184,9 +186,8 @@ def check_example(
     cost = cost_of(metric, n, m, tokens, tested=tested)
     needed = cost.bytes + cost.fixed
     limit = _max_seconds()
-    memory = available_memory()
     subject = f"{label} of {n} + {m} captions of up to {tokens:,} words"
-    if needed > memory:
+    if needed > SMALL_MEMORY and needed > (memory := available_memory()):
         raise HarnessError(
             f"{subject} needs about {memory_text(needed)} of memory, "
             f"and {memory_text(memory)} are free; expected {cost.advice}"

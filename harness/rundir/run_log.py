@@ -11,7 +11,7 @@ from harness.rundir.file_names import LOG
 from harness.rundir.format import open_run_file
 
 
-def read_events(folder: Path) -> list[Values]:
+def read_log_events(folder: Path) -> list[Values]:
     """Return the events of the log of a run directory, each with its ``time``; torn and
     foreign lines are left out, and a directory without a log has none.
     """

@@ -7,7 +7,7 @@ directory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -138,14 +138,20 @@ class System:
             for name, row in zip(self.examples, self.rows)
         ]
 
-    def caption_sets(self) -> list[CaptionSet]:
-        """Return the captions of the system as caption sets, length B."""
-        candidates = self.table.lists("candidates")
-        references = self.table.lists("references")
-        rows = [int(row) for row in self.rows]
+    def caption_sets(self, positions: Iterable[int] | None = None) -> list[CaptionSet]:
+        """Return the captions of the system as caption sets, length B, or those at some
+        positions within the system.
+        """
+        candidates = cast("Sequence[Sequence[str]]", self.table["candidates"])
+        references = cast("Sequence[Sequence[str]]", self.table["references"])
+        rows: list[int] = self.rows.tolist()
         return [
-            CaptionSet(name, candidates[row], references[row])
-            for name, row in zip(self.examples, rows)
+            CaptionSet(
+                self.examples[position],
+                tuple(candidates[rows[position]]),
+                tuple(references[rows[position]]),
+            )
+            for position in (range(len(rows)) if positions is None else positions)
         ]
 
     def iter_caption_sets(self) -> Iterator[CaptionSet]:

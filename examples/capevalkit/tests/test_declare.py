@@ -4,16 +4,14 @@ capevalkit that reads ``metric.toml`` and calls its runner as capevalkit does.
 
 from __future__ import annotations
 
-import sys
+from pathlib import Path
 
 import pytest
 import yaml
 from caption_capevalkit.declare import main
 
-from harness.contracts import CaptionSet
 from harness.errors import HarnessError
 from harness.registry import current
-from harness.run.score import score_sets
 
 UV = """#!{python}
 import subprocess, sys, tomllib
@@ -46,103 +44,81 @@ for row in map(json.loads, open(given.predictions)):
 json.dump(OUTPUT, open(given.output, "w"))
 """
 OWN = '{"Mine": {"score": 0.5, "per_item": scores}}'
-FILE = """
-[metric]
-name = "mine"
-python = ">=3.10"
-module = "capevalkit.metrics.mine"
-[repository]
-dir = "metrics/upstreams/mine"
-[runner]
-command = ["python", "score.py"]
-"""
+CAPTIONS = ("a dog", "a cat", "one two")
+REFERENCE = "a dog runs"
+FAILURE = "capevalkit score --metric mine ended with"
 
 
 @pytest.fixture
-def checkout(tmp_path, monkeypatch):
-    """A checkout of capevalkit with one metric, and the stand-in on PATH."""
-    root = tmp_path / "capevalkit"
-    for folder in ("metrics/mine", "metrics/upstreams/mine"):
-        (root / folder).mkdir(parents=True)
-    (root / "pyproject.toml").write_text('[project]\nname = "capevalkit"\n')
-    (root / "metrics" / "mine" / "metric.toml").write_text(FILE)
-    program = root / "metrics" / "upstreams" / "mine" / "score.py"
+def runner(metric_file, install, tmp_path, monkeypatch):
+    """The program of the metric ``mine``, beside the stand-in on PATH."""
+    upstream = metric_file.parent.parent / "upstreams" / "mine"
+    upstream.mkdir(parents=True)
+    program = upstream / "score.py"
     program.write_text(SCORE.replace("OUTPUT", OWN))
-    (tmp_path / "bin").mkdir()
-    uv = tmp_path / "bin" / "uv"
-    uv.write_text(UV.format(python=sys.executable))
-    uv.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    install("uv", UV)
     project = tmp_path / "project"
     project.mkdir()
     monkeypatch.chdir(project)
-    return root
+    return program
 
 
-def declare(checkout, capsys, *options):
-    """Write the manifest of the working directory and return its metrics."""
-    file = checkout / "metrics" / "mine" / "metric.toml"
-    main([str(file), *options])
-    text = capsys.readouterr().out
-    with open("registry.yaml", "w") as manifest:
-        manifest.write(text)
-    return yaml.safe_load(text)["metrics"]
+@pytest.fixture
+def declare(metric_file, runner, capsys):
+    """Function that writes the manifest of the working directory and returns its
+    metrics.
+    """
+
+    def write_manifest(*options):
+        main([str(metric_file), *options])
+        text = capsys.readouterr().out
+        Path("registry.yaml").write_text(text)
+        return yaml.safe_load(text)["metrics"]
+
+    return write_manifest
 
 
-def score():
-    metric = current().create("metrics", "mine")
-    sets = [
-        CaptionSet(str(i), (text,), ("a dog runs",))
-        for i, text in enumerate(["a dog", "a cat", "one two"])
-    ]
-    (scored,) = score_sets([metric], sets)
-    metric.client.close()
-    return scored.stats[:, 0].tolist()
-
-
-def test_scores_are_those_of_the_runner(checkout, capsys):
-    entry = declare(checkout, capsys, "--needs", "candidate,references")["mine"]
+def test_scores_are_those_of_the_runner(declare, score):
+    entry = declare("--needs", "candidate,references")["mine"]
     assert entry["needs"] == ["candidate", "references"]
     assert entry["higher_is_better"] is True
     assert entry["command"][-1] == "-"
-    assert score() == [1.0, 0.5, 0.0]
+    assert score("mine", CAPTIONS, REFERENCE) == [1.0, 0.5, 0.0]
 
 
-def test_the_file_of_the_metric_is_part_of_the_signature(checkout, capsys):
-    declare(checkout, capsys, "--needs", "candidate,references", "--cost")
+def test_the_file_of_the_metric_is_part_of_the_signature(declare, metric_file):
+    declare("--needs", "candidate,references", "--cost")
     metric = current().create("metrics", "mine")
     assert metric.spec.higher_is_better is False
     before = metric.program.digest()
-    file = checkout / "metrics" / "mine" / "metric.toml"
-    file.write_text(file.read_text().replace('"score.py"', '"score.py", "--fast"'))
+    text = metric_file.read_text()
+    metric_file.write_text(text.replace('"score.py"', '"score.py", "--fast"'))
     assert metric.program.digest() != before
 
 
-def test_of_several_scores_one_is_named(checkout, capsys):
-    program = checkout / "metrics" / "upstreams" / "mine" / "score.py"
+def test_of_several_scores_one_is_named(declare, runner, score):
     both = '{"per_item": {key: {"A": s, "B": 2 * s} for key, s in scores.items()}}'
-    program.write_text(SCORE.replace("OUTPUT", both))
-    declare(checkout, capsys, "--needs", "candidate,references", "--score", "B")
-    assert score() == [2.0, 1.0, 0.0]
-    declare(checkout, capsys, "--needs", "candidate,references")
+    runner.write_text(SCORE.replace("OUTPUT", both))
+    declare("--needs", "candidate,references", "--score", "B")
+    assert score("mine", CAPTIONS, REFERENCE) == [2.0, 1.0, 0.0]
+    declare("--needs", "candidate,references")
     current.__globals__["_load"].cache_clear()
     with pytest.raises(HarnessError, match="KeyError: mine has no score '-'; .*: A, B"):
-        score()
+        score("mine", CAPTIONS, REFERENCE)
 
 
-def test_a_runner_that_fails_is_one_line(checkout, capsys):
-    declare(checkout, capsys, "--needs", "candidate,references")
-    (checkout / "metrics" / "upstreams" / "mine" / "score.py").write_text("1 / 0\n")
-    with pytest.raises(HarnessError, match="capevalkit score --metric mine ended with"):
-        score()
+def test_a_runner_that_fails_is_one_line(declare, runner, score):
+    declare("--needs", "candidate,references")
+    runner.write_text("1 / 0\n")
+    with pytest.raises(HarnessError, match=FAILURE):
+        score("mine", CAPTIONS, REFERENCE)
 
 
-def test_a_file_that_is_no_longer_one_is_one_line(checkout, capsys):
-    declare(checkout, capsys, "--needs", "candidate,references")
-    (checkout / "metrics" / "mine" / "metric.toml").write_text("[metric]\n")
+def test_a_file_that_is_no_longer_one_is_one_line(declare, metric_file, score):
+    declare("--needs", "candidate,references")
+    metric_file.write_text("[metric]\n")
     with pytest.raises(HarnessError, match="refuses: .*metric.name is None; expected"):
-        score()
+        score("mine", CAPTIONS, REFERENCE)
 
 
 @pytest.mark.parametrize(
@@ -152,16 +128,16 @@ def test_a_file_that_is_no_longer_one_is_one_line(checkout, capsys):
         (("--needs", "image,captions"), "--needs has 'captions'; expected candidate, "),
     ],
 )
-def test_mistakes_are_one_line(checkout, capsys, options, text):
+def test_mistakes_are_one_line(declare, capsys, options, text):
     with pytest.raises(SystemExit) as caught:
-        declare(checkout, capsys, *options)
+        declare(*options)
     assert caught.value.code == 2
     assert text in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_the_mode_of_vela_is_given(checkout, capsys):
-    file = checkout / "metrics" / "mine" / "metric.toml"
-    file.write_text(FILE.replace('name = "mine"', 'name = "vela"'))
-    entry = declare(checkout, capsys)["vela"]
+def test_the_mode_of_vela_is_given(declare, metric_file):
+    text = metric_file.read_text()
+    metric_file.write_text(text.replace('name = "mine"', 'name = "vela"'))
+    entry = declare()["vela"]
     assert entry["command"][-3:] == ["VELA", "--mode", "desc"]
     assert entry["display"] == "VELA"

@@ -14,10 +14,6 @@ from caption_capevalkit.metric_toml import (
     WITHOUT_REFERENCES,
 )
 
-from harness.contracts import CaptionSet
-from harness.registry import current
-from harness.run.score import score_sets
-
 PACKAGE = Path(__file__).parent.parent / "caption_capevalkit"
 STAND_IN = """#!{python}
 import argparse, json
@@ -49,15 +45,10 @@ json.dump(output, open(given.output, "w"))
 
 
 @pytest.fixture
-def registry(tmp_path, monkeypatch):
+def registry(install, tmp_path, monkeypatch):
     """The manifest without the environment, and the stand-in on PATH."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    (folder / "capevalkit").write_text(STAND_IN.format(python=sys.executable))
-    (folder / "capevalkit").chmod(0o755)
-    (folder / "python").symlink_to(sys.executable)
-    monkeypatch.setenv("PATH", str(folder), prepend=":")
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    install("capevalkit", STAND_IN)
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
     for file in ("score.py", "metric_toml.py", "__init__.py"):
         (tmp_path / file).write_text((PACKAGE / file).read_text())
     text = (PACKAGE / "registry.yaml").read_text()
@@ -80,12 +71,8 @@ def test_the_manifest_declares_ten_metrics_as_capevalkit_has_them():
 
 
 @pytest.mark.parametrize("name", ["polos", "vela", "jaspice", "ref-clipscore-l14"])
-def test_scores_are_those_of_capevalkit(registry, name):
+def test_scores_are_those_of_capevalkit(registry, score, name):
     (registry / "a.jpg").write_bytes(b"\xff\xd8\xff\xe0")
-    metric = current().create("metrics", f"tried/{name}")
-    sets = [
-        CaptionSet(str(i), (text,), ("a dog",), media="a.jpg")
-        for i, text in enumerate(["a dog", "a dog runs", "one"])
-    ]
-    (scored,) = score_sets([metric], sets)
-    assert scored.stats[:, 0].tolist() == [0.2, 0.3, 0.1]
+    captions = ["a dog", "a dog runs", "one"]
+    scores = score(f"tried/{name}", captions, "a dog", media="a.jpg")
+    assert scores == [0.2, 0.3, 0.1]

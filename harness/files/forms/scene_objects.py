@@ -106,14 +106,14 @@ def _predictions(scenes: Parameters, sample: Sample) -> Iterator[Record]:
             REGION_BOXES: [item["box"] for item in objects],
         }
         for column, key in (("scores", "conf"), ("labels", "cls")):
-            given = [key in item for item in objects]
-            if any(given) and not all(given):
+            has_key = [key in item for item in objects]
+            if any(has_key) and not all(has_key):
                 raise InputError(
-                    f"object {given.index(False) + 1} has no '{key}', which others "
+                    f"object {has_key.index(False) + 1} has no '{key}', which others "
                     "have; expected it of each object, or of none",
                     where,
                 )
-            if any(given):
+            if any(has_key):
                 fields[column] = [item[key] for item in objects]
         yield Record(where, {"id": name, **fields})
 

@@ -204,7 +204,7 @@ class OutputLook:
                 self._distinct = True
 
     def _add_copies(self, sets: Sequence[CaptionSet]) -> None:
-        """MarkKind whether every candidate is a reference, until one is none."""
+        """Note whether every candidate is a reference, until one is none."""
         for item in sets:
             references = [_letters(text) for text in item.references]
             candidates = [_letters(text) for text in item.candidates]

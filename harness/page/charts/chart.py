@@ -212,7 +212,7 @@ def config(name: Name = "light", layout: Layout = PAGE) -> Values:
     strong, soft, grid = _INK[name]
     size = layout.font
     hairline = 0.5 if name == "paper" else 1
-    axis = {
+    text = {
         "labelFont": FONT,
         "titleFont": FONT,
         "labelFontSize": size,
@@ -220,6 +220,9 @@ def config(name: Name = "light", layout: Layout = PAGE) -> Values:
         "titleFontWeight": "normal",
         "labelColor": strong,
         "titleColor": strong,
+    }
+    axis = {
+        **text,
         "domainColor": soft,
         "tickColor": soft,
         "gridColor": grid,
@@ -241,13 +244,7 @@ def config(name: Name = "light", layout: Layout = PAGE) -> Values:
         },
         "axis": axis,
         "legend": {
-            "labelFont": FONT,
-            "titleFont": FONT,
-            "labelFontSize": size,
-            "titleFontSize": size,
-            "titleFontWeight": "normal",
-            "labelColor": strong,
-            "titleColor": strong,
+            **text,
             "symbolOpacity": 1,
             "labelLimit": 40 * size,
             "symbolSize": 5 * size,

@@ -6,7 +6,7 @@ pairs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -137,8 +137,8 @@ def _scores_at(
     for _, batch in scoring.batches(sets, features):
         if not scoring.can_score(metric, batch):
             continue
-        stats = metric.stats(batch, features, None)
-        if not same_scores(metric, stats, system, label, batch.ids):
+        values = metric.per_example(metric.stats(batch, features, None))
+        if not same_scores(values, system, label, batch.ids):
             return None
         if isinstance(metric, ScoresThresholds):
             rows.append(metric.scores_at(batch, features, None, thresholds))
@@ -155,6 +155,8 @@ def _localisation_lines(run: Run, ids: Sequence[str]) -> tuple[str, list[Values]
     """Return the name of the metric that matched the events, and a row for precision
     and recall of each system at each threshold; no rows without pairs.
     """
+    # systems share the sets of their annotators
+    count_events = cache(lambda text: len(EventSet.from_text(text).events))
     matches = find_matches(run, ids)
     lines: list[Values] = []
     for of_system, system in zip(matches.systems, run.samples.systems):
@@ -162,11 +164,11 @@ def _localisation_lines(run: Run, ids: Sequence[str]) -> tuple[str, list[Values]
         sums = np.zeros((2, len(GRID)))
         count = 0
         for item in event_sets(system, ids):
-            sizes = [len(EventSet.from_text(text).events) for text in item.references]
+            sizes = [count_events(text) for text in item.references]
             if item.id not in of_system or not any(sizes):
                 continue
             for text, pairs in zip(item.candidates, of_system[item.id]):
-                predictions = len(EventSet.from_text(text).events)
+                predictions = count_events(text)
                 count += 1
                 overlaps: dict[int, list[float]] = {}
                 for pair in pairs:

@@ -1,13 +1,15 @@
-"""Places of events in a drawing of time: rows for events of a set that overlap, and
-ticks of the axis.
+"""Places of events in a drawing of time: lanes one below the other, rows for events of
+a set that overlap, and ticks of the axis.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from harness.page.events.scenes import Scene
+from harness.contracts import Event
+from harness.page.events.scenes import Lane, Scene
 
 MOST_ROWS = 6
 """Rows of a lane; what overlaps more than so many events is drawn in the last one."""
@@ -17,6 +19,48 @@ TOUCHING = 1e-6
 """Overlap of two bars, as a share of the drawing, that rounding makes."""
 LONG = 300.0
 """Seconds from which on ticks are minutes and seconds."""
+
+
+class EventBar(NamedTuple):
+    """The bar of an event in its lane."""
+
+    position: int
+    """Position in the set."""
+    event: Event
+    left: float
+    width: float
+    """Left end and width, as shares of the drawing."""
+    top: float
+    """Distance from the top of the lane."""
+
+
+class DrawnLane(NamedTuple):
+    """A lane with its place and its bars."""
+
+    lane: Lane
+    top: float
+    height: float
+    bars: list[EventBar]
+
+
+def lay_out_lanes(
+    scene: Scene, name: float, row: float, gap: float = 0
+) -> list[DrawnLane]:
+    """Return the lanes one below the other: a name, rows of bars and a gap each, with
+    these heights.
+    """
+    drawn: list[DrawnLane] = []
+    top: float = 0
+    for lane, places in zip(scene.lanes, time_spans(scene)):
+        rows = pack_rows([(left, left + width) for left, width in places])
+        bars = [
+            EventBar(position, event, left, width, name + row * line)
+            for (position, event), (left, width), line in zip(lane.events, places, rows)
+        ]
+        height = name + row * (max(rows, default=0) + 1) + gap
+        drawn.append(DrawnLane(lane, top, height, bars))
+        top += height
+    return drawn
 
 
 def length_of(scene: Scene) -> float:
@@ -47,14 +91,17 @@ def pack_rows(spans: Sequence[tuple[float, float]]) -> list[int]:
     return rows
 
 
-def time_spans(scene: Scene, lane: int) -> list[tuple[float, float]]:
-    """Return left end and width of the bars of a lane, as shares of the drawing."""
+def time_spans(scene: Scene) -> list[list[tuple[float, float]]]:
+    """Return left end and width of the bars of each lane, as shares of the drawing."""
     length = length_of(scene)
-    spans: list[tuple[float, float]] = []
-    for _, event in scene.lanes[lane].events:
-        start, end = sorted(event.place)
-        width = max((end - start) / length, SHORTEST)
-        spans.append((min(start / length, 1 - width), width))
+    spans: list[list[tuple[float, float]]] = []
+    for lane in scene.lanes:
+        own: list[tuple[float, float]] = []
+        for _, event in lane.events:
+            start, end = sorted(event.place)
+            width = max((end - start) / length, SHORTEST)
+            own.append((min(start / length, 1 - width), width))
+        spans.append(own)
     return spans
 
 

@@ -9,13 +9,7 @@ from dataclasses import dataclass
 from harness.contracts import Event
 from harness.page.charts.chart import FONT, Layout
 from harness.page.events.boards import BoardFrame, Picture, box_of, frame_of
-from harness.page.events.layout import (
-    clock_text,
-    length_of,
-    pack_rows,
-    ticks,
-    time_spans,
-)
+from harness.page.events.layout import clock_text, lay_out_lanes, length_of, ticks
 from harness.page.events.scenes import EventPair, Scene, Scenes, score_text
 from harness.reporting.table import number
 
@@ -125,36 +119,25 @@ def _timeline(figure: Figure, layout: Layout) -> str:
     """Return the lanes of a video."""
     scene = figure.scene
     font = layout.font
-    name, row, bar = 1.35 * font, 1.75 * font, 1.45 * font
+    name, row, thickness = 1.35 * font, 1.75 * font, 1.45 * font
     width = layout.width - 2 * SPACE
-    tops: list[float] = []
-    rows: list[list[int]] = []
-    height = 0.0
-    for k in range(len(scene.lanes)):
-        spans = [(left, left + size) for left, size in time_spans(scene, k)]
-        rows.append(pack_rows(spans))
-        tops.append(height)
-        height += name + row * (max(rows[-1], default=0) + 1)
-
-    bars: list[str] = []
+    lanes = lay_out_lanes(scene, name, row)
+    shapes: list[str] = []
     places: dict[tuple[int, int], tuple[float, float]] = {}
-    for k, lane in enumerate(scene.lanes):
+    for k, (lane, top, _, bars) in enumerate(lanes):
         score = score_text(lane) if lane.is_system else ""
         heading = fit_text(f"{lane.name} {score}".strip(), width, layout)
-        bars.append(_text(SPACE, tops[k] + font, heading))
-        shapes = zip(lane.events, time_spans(scene, k), rows[k])
-        for (position, event), (left, size), line in shapes:
-            x, y = SPACE + left * width, tops[k] + name + row * line
-            places[k, position] = (x + size * width / 2, y)
-            frame = BoardFrame(x, y, size * width, bar)
-            bars.append(_rectangle(figure, k, position, frame))
-            words = fit_text(event.text, size * width - 0.6 * font, layout)
-            bars.append(_text(x + 0.3 * font, y + 1.05 * font, words))
+        shapes.append(_text(SPACE, top + font, heading))
+        for bar in bars:
+            x, y, size = SPACE + bar.left * width, top + bar.top, bar.width * width
+            places[k, bar.position] = (x + size / 2, y)
+            frame = BoardFrame(x, y, size, thickness)
+            shapes.append(_rectangle(figure, k, bar.position, frame))
+            words = fit_text(bar.event.text, size - 0.6 * font, layout)
+            shapes.append(_text(x + 0.3 * font, y + 1.05 * font, words))
 
-    joins = [
-        _join(figure, pair, places[pair.annotator, pair.reference], bar, places)
-        for pair in scene.pairs
-    ]
+    joins = [_join(figure, pair, thickness, places) for pair in scene.pairs]
+    height = sum(own.height for own in lanes)
     length = length_of(scene)
     axis: list[str] = []
     for tick in ticks(length, 4):
@@ -164,22 +147,22 @@ def _timeline(figure: Figure, layout: Layout) -> str:
         axis.append(
             _text(place, height + 1.3 * font, clock_text(tick, length), SOFT, anchor)
         )
-    return _svg(layout.width, height + 1.7 * font, font, [*joins, *bars, *axis])
+    return _svg(layout.width, height + 1.7 * font, font, [*joins, *shapes, *axis])
 
 
 def _join(
     figure: Figure,
     pair: EventPair,
-    start: tuple[float, float],
-    bar: float,
+    thickness: float,
     places: dict[tuple[int, int], tuple[float, float]],
 ) -> str:
     """Return the line of a pair, from bar to bar."""
-    x, y = start
+    x, y = places[pair.annotator, pair.reference]
     end_x, end_y = places[pair.system, pair.prediction]
     share = pair.match.score / figure.largest
     return (
-        f'<line x1="{x:.2f}" y1="{y + bar:.2f}" x2="{end_x:.2f}" y2="{end_y:.2f}" '
+        f'<line x1="{x:.2f}" y1="{y + thickness:.2f}" '
+        f'x2="{end_x:.2f}" y2="{end_y:.2f}" '
         f'stroke="{INK}" stroke-opacity="{0.25 + 0.6 * share:.2f}" '
         f'stroke-width="{EDGE}"/>'
     )

@@ -81,12 +81,12 @@ class Scene:
 
 @dataclass(frozen=True)
 class Scenes:
-    """What a page draws of a run."""
+    """Examples of a run that a page draws, and their pairs."""
 
     scenes: tuple[Scene, ...] = ()
     matches: Matches = field(default_factory=Matches)
     note: str = ""
-    """Which examples are drawn, where they are not all."""
+    """Sentence on the examples that are drawn, where they are not all."""
 
     @property
     def largest(self) -> float:

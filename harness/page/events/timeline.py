@@ -5,15 +5,15 @@ and lines between matched pairs.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from harness.contracts import Event
 from harness.page.events.layout import (
+    DrawnLane,
     clock_text,
+    lay_out_lanes,
     length_of,
-    pack_rows,
     ticks,
-    time_spans,
 )
 from harness.page.events.scenes import (
     EventPair,
@@ -36,23 +36,14 @@ SCALE = 1000
 
 def timeline_html(scene: Scene, largest: float) -> str:
     """Return the lanes of a video; ``largest`` is the addend with the full colour."""
-    tops: list[int] = []
-    rows: list[list[int]] = []
-    height = 0
-    for k in range(len(scene.lanes)):
-        spans = [(left, left + width) for left, width in time_spans(scene, k)]
-        rows.append(pack_rows(spans))
-        tops.append(height)
-        height += NAME + ROW * (max(rows[-1], default=0) + 1) + GAP
-
+    lanes = lay_out_lanes(scene, NAME, ROW, GAP)
     name = html.escape(scene.id, quote=True)
     parts = [
         f"<div class='lanes' data-scope role='group' aria-label='Timeline of {name}'>",
-        _joins(scene, tops, rows, height, largest),
+        _joins(scene, lanes, largest),
     ]
-    for k, top in enumerate(tops):
-        bottom = tops[k + 1] if k + 1 < len(tops) else height
-        parts += _lane(scene, k, rows[k], bottom - top, largest)
+    for k, own in enumerate(lanes):
+        parts += _lane(scene, k, own, largest)
     length = length_of(scene)
     for tick in ticks(length):
         share = 100 * tick / length
@@ -64,19 +55,16 @@ def timeline_html(scene: Scene, largest: float) -> str:
     return "".join([*parts, "</div>"])
 
 
-def _joins(
-    scene: Scene, tops: list[int], rows: list[list[int]], height: int, largest: float
-) -> str:
+def _joins(scene: Scene, lanes: Sequence[DrawnLane], largest: float) -> str:
     """Return the lines between matched pairs, from bar to bar."""
     centres = [
         {
-            position: (SCALE * (left + width / 2), tops[k] + NAME + ROW * row)
-            for (position, _), (left, width), row in zip(
-                lane.events, time_spans(scene, k), rows[k]
-            )
+            bar.position: (SCALE * (bar.left + bar.width / 2), own.top + bar.top)
+            for bar in own.bars
         }
-        for k, lane in enumerate(scene.lanes)
+        for own in lanes
     ]
+    height = sum(own.height for own in lanes)
     lines: list[str] = []
     for pair in scene.pairs:
         x, y = centres[pair.annotator][pair.reference]
@@ -102,29 +90,23 @@ def join_line(pair: EventPair, place: str, largest: float) -> str:
     )
 
 
-def _lane(
-    scene: Scene, lane: int, rows: list[int], height: int, largest: float
-) -> Iterator[str]:
+def _lane(scene: Scene, number: int, own: DrawnLane, largest: float) -> Iterator[str]:
     """Yield a lane: its name, and its events as buttons."""
-    own = scene.lanes[lane]
-    first = min(k for k, other in enumerate(scene.lanes) if other.events)
-    yield f"<div class='lane' style='height:{height}px'>{lane_name(scene, lane)}"
-    for (position, event), (left, width), row in zip(
-        own.events, time_spans(scene, lane), rows
-    ):
+    first = min(k for k, lane in enumerate(scene.lanes) if lane.events)
+    yield f"<div class='lane' style='height:{own.height}px'>{lane_name(scene, number)}"
+    for bar in own.bars:
         place = (
-            f"left:{100 * left:.2f}%;width:{100 * width:.2f}%;top:{NAME + ROW * row}px"
+            f"left:{100 * bar.left:.2f}%;width:{100 * bar.width:.2f}%;top:{bar.top}px"
         )
-        is_first = lane == first and position == own.events[0][0]
         yield event_button(
             scene,
-            lane,
-            position,
-            event,
+            number,
+            bar.position,
+            bar.event,
             place,
             largest,
-            is_first=is_first,
-            has_words=width >= WORDY,
+            is_first=number == first and bar is own.bars[0],
+            has_words=bar.width >= WORDY,
         )
     yield "</div>"
 

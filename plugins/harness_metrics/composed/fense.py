@@ -13,19 +13,18 @@ from harness.contracts import (
     Batch,
     Embedding,
     Features,
-    MeanMetric,
     MetricSpec,
     PathParam,
     fitted_fields,
 )
 from harness.contracts.parameters import Share, check_arguments
 from harness_metrics.bases.embedding_metric import EmbeddingSpec
-from harness_metrics.composed.caption_errors import caption_errors
 from harness_metrics.composed.fluency import Detector, resolve_detector
+from harness_metrics.composed.penalised import PenalisedMetric
 from harness_metrics.kernel.geometry import cosines
 
 
-class Fense(MeanMetric):
+class Fense(PenalisedMetric):
     """Mean cosine with the references, times (1 - penalty) for a caption with an error
     of fluency, in [-1, 1]; higher is better.
 
@@ -59,6 +58,8 @@ class Fense(MeanMetric):
     section 3.
     """
 
+    unpenalised = "similarity"
+
     @check_arguments
     def __init__(
         self,
@@ -87,26 +88,13 @@ class Fense(MeanMetric):
 
     def signature(self) -> str:
         """Return a text such as ``fense|rules|threshold:0.9|penalty:0.9|minilm``."""
-        settings = f"threshold:{self.threshold:g}|penalty:{self.penalty:g}"
-        return (
-            f"fense|{self.detector.signature()}|{settings}|{self.embedding.signature()}"
-        )
+        return f"fense|{self.penalty_signature()}|{self.embedding.signature()}"
 
-    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the score, the similarity and the share of captions with an error of
-        each example, shape (B, 3).
+    def caption_scores(
+        self, batch: Batch, features: Features, state: Any
+    ) -> np.ndarray:
+        """Return the mean cosine of each candidate with the references, shape
+        (B, n).
         """
         similarities = cosines(features.set_vectors(self.embedding, batch.text_ids))
-        similarity = similarities[:, : batch.n, batch.n :].mean(axis=2)
-
-        errors = caption_errors(self.detector, self.threshold, batch, features)
-        scores = (similarity * (1.0 - self.penalty * errors)).mean(axis=1)
-        return np.stack([scores, similarity.mean(axis=1), errors.mean(axis=1)], axis=1)
-
-    def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return the mean similarity without penalty and the share of captions with an
-        error, from statistics (B, 3).
-        """
-        if not len(stats):
-            return {}
-        return dict(zip(("similarity", "errors"), stats[:, 1:].mean(axis=0).tolist()))
+        return similarities[:, : batch.n, batch.n :].mean(axis=2)

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric, PathParam
+from harness.contracts import Batch, Features, PathParam
 from harness.contracts.parameters import Share, check_arguments
 from harness_metrics.bases.inner_metric import FitsInner, untestable_by
 from harness_metrics.bases.single_candidates import candidate_scores
-from harness_metrics.composed.caption_errors import caption_errors
 from harness_metrics.composed.fluency import Detector, resolve_detector
+from harness_metrics.composed.penalised import PenalisedMetric
 from harness_metrics.composed.spider import MetricParam, Spider
 
 
-class SpiderFl(FitsInner, MeanMetric):
+class SpiderFl(FitsInner, PenalisedMetric):
     """SPIDEr of each candidate, times (1 - penalty) for a caption with an error of
     fluency, mean over candidates, in [0, 5.5]; higher is better.
 
@@ -53,6 +53,8 @@ class SpiderFl(FitsInner, MeanMetric):
     parts: Liu et al. 2017, equation 1 (SPIDEr); Zhou et al. 2022, section 3 (penalty).
     """
 
+    unpenalised = "spider"
+
     @check_arguments
     def __init__(
         self,
@@ -85,24 +87,10 @@ class SpiderFl(FitsInner, MeanMetric):
         """Return ``spider-fl|``, the detector and its settings, and the signatures of
         both metrics.
         """
-        settings = f"threshold:{self.threshold:g}|penalty:{self.penalty:g}"
-        return (
-            f"spider-fl|{self.detector.signature()}|{settings}|{self.inner.signature()}"
-        )
+        return f"spider-fl|{self.penalty_signature()}|{self.inner.signature()}"
 
-    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the score, SPIDEr and the share of captions with an error of each
-        example, shape (B, 3).
-        """
-        spider = candidate_scores(self.inner, batch, features, state).T  # [B, n]
-        errors = caption_errors(self.detector, self.threshold, batch, features)
-        scores = (spider * (1.0 - self.penalty * errors)).mean(axis=1)
-        return np.stack([scores, spider.mean(axis=1), errors.mean(axis=1)], axis=1)
-
-    def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return the mean SPIDEr without penalty and the share of captions with an
-        error, from statistics (B, 3).
-        """
-        if not len(stats):
-            return {}
-        return dict(zip(("spider", "errors"), stats[:, 1:].mean(axis=0).tolist()))
+    def caption_scores(
+        self, batch: Batch, features: Features, state: Any
+    ) -> np.ndarray:
+        """Return the SPIDEr of each candidate, shape (B, n)."""
+        return candidate_scores(self.inner, batch, features, state).T

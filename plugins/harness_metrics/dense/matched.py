@@ -52,7 +52,7 @@ class Matching(NamedTuple):
 
     @property
     def scores(self) -> np.ndarray:
-        """What each pair adds to the sum, shape (k,)."""
+        """Addends of the pairs to the sum, shape (k,)."""
         return self.texts * self.overlaps
 
     def pairs(self) -> list[EventMatch]:
@@ -96,8 +96,13 @@ class MatchedProtocol(VideoProtocol):
 
     def scores(self, videos: Sequence[Video], features: Features) -> np.ndarray:
         """Return precision, recall or F1 of each video, shape (V,)."""
+        return self.scores_of(videos, self.matchings(videos, features))
+
+    def scores_of(
+        self, videos: Sequence[Video], matchings: Sequence[Matching]
+    ) -> np.ndarray:
+        """Return the scores of videos with these matchings, shape (V,)."""
         scores = np.array([0.0 if video.annotators else np.nan for video in videos])
-        matchings = self.matchings(videos, features)
         owners = np.array([matching.video for matching in matchings])
         values = _measures(matchings)[self.measure]
         for number in dict.fromkeys(owners.tolist()):

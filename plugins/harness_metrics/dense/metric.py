@@ -17,6 +17,7 @@ from harness.contracts import (
     Cost,
     EventMatch,
     Features,
+    MatchedEvents,
     Metric,
     MetricSpec,
     Objects,
@@ -34,7 +35,11 @@ from harness_metrics.dense.objects import ObjectBenchmarkProtocol, ObjectProtoco
 from harness_metrics.dense.options import Annotators, Hypothesis, Measure, Options
 from harness_metrics.dense.pair_scores import caption_metric, pair_scorer
 from harness_metrics.dense.paragraph import ParagraphProtocol
-from harness_metrics.dense.protocol import FittedProtocol, VideoProtocol
+from harness_metrics.dense.protocol import (
+    FittedProtocol,
+    VideoProtocol,
+    addends_of_mean,
+)
 from harness_metrics.dense.regions import RegionProtocol
 from harness_metrics.dense.soda import SodaProtocol
 from harness_metrics.dense.videos import Side, read_sides, read_videos
@@ -259,8 +264,8 @@ class MatchedDenseScore(DenseScore):
 
     def match_events(
         self, batch: Batch, features: Features, state: State
-    ) -> list[list[list[EventMatch]]]:
-        """Return the pairs of each candidate and example, as
+    ) -> MatchedEvents:
+        """Return the pairs and scores, as
         :class:`~harness.contracts.MatchesEvents`.
         """
         protocol: MatchedProtocol = self.protocol
@@ -270,9 +275,12 @@ class MatchedDenseScore(DenseScore):
             for sides in read_sides(batch, features, rules)
         ]
         of_candidates: list[list[list[EventMatch]]] = []
+        rows: list[np.ndarray] = []
         for videos in read_videos(batch, features, rules):
+            matchings = protocol.matchings(videos, features)
+            rows.append(addends_of_mean(protocol.scores_of(videos, matchings)))
             matches: list[list[EventMatch]] = [[] for _ in videos]
-            for own in protocol.matchings(videos, features):
+            for own in matchings:
                 places = positions[own.video]
                 if protocol.annotators != "merged":
                     places = [place for place in places if place[1] == own.annotator]
@@ -282,7 +290,7 @@ class MatchedDenseScore(DenseScore):
                         replace(pair, annotator=annotator, reference=event)
                     )
             of_candidates.append(matches)
-        return of_candidates
+        return MatchedEvents(of_candidates, self.of_sums(np.mean(rows, axis=0)))
 
 
 class ThresholdDenseScore(DenseScore):

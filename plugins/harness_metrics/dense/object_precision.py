@@ -9,14 +9,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from harness.contracts import Features, Objects
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError
 from harness_metrics.dense.nltk_meteor import NltkMeteor
 from harness_metrics.dense.objects import SceneObjects, marked_candidate, scene_objects
 from harness_metrics.dense.options import Options
 from harness_metrics.dense.overlaps import scene_overlaps
-from harness_metrics.dense.videos import Side, SideRules, Video
+from harness_metrics.dense.videos import Side, SideRules, Video, check_confidence
 from harness_metrics.dense.wordnet import installed_wordnet
 
+NAME = "the mean average precision of scan2cap-benchmark"
 OVERLAPS = (0.1, 0.2, 0.3, 0.4, 0.5)
 TEXT_SCORES = (0.15, 0.3, 0.45, 0.6, 0.75)
 """Thresholds over whose pairs the mean is taken."""
@@ -63,7 +64,7 @@ class ObjectPrecisionProtocol:
             objects = scene_objects(video, features, marked_candidate)
             record = {"scenes": np.array([len(objects.places)])}
             if len(video.system):
-                check_confidence(video.system, video.id)
+                check_confidence(video.system, video.id, NAME)
                 record["confidence"] = video.system.scores
                 record["hits"] = self._true_positives(video.system, objects, features)
             records.append(record)
@@ -77,7 +78,7 @@ class ObjectPrecisionProtocol:
         """
         overlaps = scene_overlaps(system.places.astype(np.float32), objects.places)
         hits = np.zeros((len(system), len(self.overlaps) * len(TEXT_SCORES)))
-        taken = np.zeros((len(objects.places), hits.shape[1]), dtype=bool)
+        has_box = np.zeros((len(objects.places), hits.shape[1]), dtype=bool)
         for row in surest_first(system.scores).tolist():
             caption = marked_candidate(features.texts[int(system.texts[row])])
             place, overlap, score = self._best_object(caption, overlaps[row], objects)
@@ -86,8 +87,8 @@ class ObjectPrecisionProtocol:
                 for low in self.overlaps
                 for lowest in TEXT_SCORES
             ]
-            first = np.array(above) & ~taken[place]
-            taken[place] |= first
+            first = np.array(above) & ~has_box[place]
+            has_box[place] |= first
             hits[row] = first
         return hits
 
@@ -120,8 +121,8 @@ def average_precisions(hits: np.ndarray, total: int) -> Iterator[float]:
     >>> [float(area) for area in average_precisions(np.array([[1.0], [0.0], [1.0]]), 2)]
     [0.8333333333333333]
     """
-    found = np.cumsum(hits, axis=0)
-    precision = found / np.arange(1, len(hits) + 1)[:, None]
+    counts = np.cumsum(hits, axis=0)
+    precision = counts / np.arange(1, len(hits) + 1)[:, None]
     best = np.maximum.accumulate(precision[::-1], axis=0)[::-1]
     # recall grows by 1 / total at each true positive, and nowhere else
     yield from (best * hits).sum(axis=0) / total
@@ -134,14 +135,3 @@ def surest_first(confidence: np.ndarray) -> np.ndarray:
     [1, 2, 0]
     """
     return np.argsort(confidence, kind="stable")[::-1]
-
-
-def check_confidence(system: Side, example: str) -> None:
-    """Raise :class:`InputError` for a box without a confidence."""
-    unsure = np.flatnonzero(np.isnan(system.scores))
-    if len(unsure):
-        raise InputError(
-            f"box {int(unsure[0]) + 1} has no score; the mean average precision of "
-            "scan2cap-benchmark sorts by confidence and expects one for each box",
-            f"candidates: '{example}'",
-        )

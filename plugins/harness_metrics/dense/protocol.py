@@ -33,8 +33,7 @@ class VideoProtocol:
         """Return what is summed over videos, shape (V, k), NaN in the first column of a
         video that is left out.
         """
-        scores = self.scores(videos, features)
-        return np.stack([scores, np.ones_like(scores)], axis=1)
+        return addends_of_mean(self.scores(videos, features))
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """Return the numbers (...) of sums of addends (..., k)."""
@@ -60,6 +59,11 @@ class FittedProtocol(VideoProtocol):
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """Return the numbers (...) of sums of the text metric (..., k)."""
         return self.captions.metric.of_sums(sums)
+
+
+def addends_of_mean(scores: np.ndarray) -> np.ndarray:
+    """Return scores (V,) and ones, shape (V, 2), whose sums make the mean."""
+    return np.stack([scores, np.ones_like(scores)], axis=1)
 
 
 def f_measures(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:

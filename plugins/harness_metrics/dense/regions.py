@@ -13,10 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from harness.contracts import Features, Objects
-from harness.errors import InputError
 from harness_metrics.dense.corpus_captions import CorpusCaptions
 from harness_metrics.dense.options import Options
-from harness_metrics.dense.videos import Side, SideRules, Video
+from harness_metrics.dense.videos import Side, SideRules, Video, check_confidence
 
 MERGED = 0.7
 """Overlap from which on two reference regions are one."""
@@ -168,11 +167,5 @@ def _by_confidence(system: Side, example: str) -> Side:
     """Return the predictions in the order of falling confidence, those of the file
     among equals; raise :class:`InputError` for one without.
     """
-    unsure = np.flatnonzero(np.isnan(system.scores))
-    if len(unsure):
-        raise InputError(
-            f"event {int(unsure[0]) + 1} has no score; the protocol densecap sorts by "
-            "confidence and expects one for each region",
-            f"candidates: '{example}'",
-        )
+    check_confidence(system, example, "the protocol densecap")
     return system[np.argsort(-system.scores, kind="stable")]

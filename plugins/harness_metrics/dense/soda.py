@@ -116,8 +116,8 @@ class SodaProtocol(VideoProtocol):
             own = [(system, annotator) for _, system, annotator in sides]
             if self.is_exchanged:
                 exchanged = [(annotator, system) for system, annotator in own]
-                found = text_matrices(exchanged, self.text, features)
-                matrices = [matrix.T for matrix in found]
+                transposed = text_matrices(exchanged, self.text, features)
+                matrices = [matrix.T for matrix in transposed]
             else:
                 matrices = text_matrices(own, self.text, features)
         sums: list[float] = []

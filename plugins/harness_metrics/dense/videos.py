@@ -185,6 +185,17 @@ def _side(
     )
 
 
+def check_confidence(system: Side, example: str, protocol: str) -> None:
+    """Raise :class:`InputError` for a predicted event without a confidence."""
+    unsure = np.flatnonzero(np.isnan(system.scores))
+    if len(unsure):
+        raise InputError(
+            f"event {int(unsure[0]) + 1} has no score; {protocol} sorts by confidence "
+            "and expects one for each event",
+            f"candidates: '{example}'",
+        )
+
+
 def check_boxes(places: np.ndarray, where: str) -> None:
     """Raise :class:`InputError` for eight corners that are no box turned about z."""
     others = np.flatnonzero(~are_turned_boxes(places))

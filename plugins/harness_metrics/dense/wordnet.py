@@ -89,13 +89,13 @@ class WordNet:
 
     def synonyms(self, word: str) -> frozenset[str]:
         """Return the single words of all senses of a word, and the word."""
-        found = {word}
+        synonyms = {word}
         for part, offsets in self._offsets.items():
             for form in self._base_forms(word.lower(), part):
                 for offset in offsets[form]:
                     words = self._words_at(part, offset)
-                    found.update(other for other in words if "_" not in other)
-        return frozenset(found)
+                    synonyms.update(other for other in words if "_" not in other)
+        return frozenset(synonyms)
 
     def _base_forms(self, word: str, part: str) -> list[str]:
         """Return the forms of a word that are entries of a part of speech: irregular
@@ -106,16 +106,16 @@ class WordNet:
         if irregular is not None:
             return self._entries([word, *irregular], part)
         forms = [word]
-        found: list[str] = []
-        while forms and not found:
+        entries: list[str] = []
+        while forms and not entries:
             forms = [
                 form.removesuffix(ending) + base
                 for form in forms
                 for ending, base in RULES[part]
                 if form.endswith(ending)
             ]
-            found = self._entries([word, *forms], part)
-        return found
+            entries = self._entries([word, *forms], part)
+        return entries
 
     def _entries(self, forms: Sequence[str], part: str) -> list[str]:
         offsets = self._offsets[part]

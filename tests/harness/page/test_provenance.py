@@ -72,7 +72,7 @@ def test_a_torn_log_and_a_run_in_memory_are_read(finished, project):
     (stages,) = (
         table for table in listings(Run.open("r")) if table.title == "Time per stage"
     )
-    assert len(Run.open("r").events) == log.read_text().count("\n") - 1, (
+    assert len(Run.open("r").log_events) == log.read_text().count("\n") - 1, (
         "without the line whose time is a text"
     )
     assert not any("none" in str(row[0]) for row in stages.rows), "of captions alone"

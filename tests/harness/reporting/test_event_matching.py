@@ -56,8 +56,8 @@ def test_an_annotator_without_events_keeps_the_places_of_the_others():
 
 def test_scores_that_changed_since_the_run_have_no_pairs(monkeypatch):
     run = small_run()
-    changed = MatchedProtocol.scores
-    monkeypatch.setattr(MatchedProtocol, "scores", lambda *a: changed(*a) + 0.01)
+    changed = MatchedProtocol.scores_of
+    monkeypatch.setattr(MatchedProtocol, "scores_of", lambda *a: changed(*a) + 0.01)
     matches = find_matches(run, ["v"])
     assert not matches.systems and not matches.name
     assert "computes other scores than those of the run" in matches.note

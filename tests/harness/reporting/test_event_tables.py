@@ -74,8 +74,8 @@ def test_without_pairs_the_reason_is_said(monkeypatch, caplog):
     assert "no metric of the run matches events one to one" in caplog.text
 
     run = small_run()
-    changed = MatchedProtocol.scores
-    monkeypatch.setattr(MatchedProtocol, "scores", lambda *a: changed(*a) + 0.01)
+    changed = MatchedProtocol.scores_of
+    monkeypatch.setattr(MatchedProtocol, "scores_of", lambda *a: changed(*a) + 0.01)
     assert list(dict(event_tables(run))) == ["events.csv"]
     assert "computes other scores than those of the run" in caplog.text
 

@@ -132,8 +132,8 @@ def test_an_older_schema_is_read(project):
 
 
 def test_events_are_those_of_the_log(project):
-    assert harness.evaluate("spec.yaml").events == []
-    events = harness.evaluate("spec.yaml", output="r").events
+    assert harness.evaluate("spec.yaml").log_events == []
+    events = harness.evaluate("spec.yaml", output="r").log_events
     assert [event["event"] for event in events][:: len(events) - 1] == [
         "started",
         "finished",

@@ -42,7 +42,7 @@ def must_not_compute(run: Execution):
 
 
 def test_the_log_has_the_start_the_lines_of_components_and_the_end(frame):
-    events = frame(finish).events
+    events = frame(finish).log_events
     assert [event["event"] for event in events] == ["started", "component", "finished"]
     assert events[0]["digest"] == "d"
     assert events[1]["component"] == "metric 'mine'" and events[1]["text"] == "a line"
@@ -63,4 +63,4 @@ def test_a_directory_is_prepared_before_its_end_is_asked_for(frame):
 
 def test_a_run_without_a_directory_stays_in_memory(frame):
     run = frame(finish, output=None)
-    assert run.path is None and run.events == []
+    assert run.path is None and run.log_events == []

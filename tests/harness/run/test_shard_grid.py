@@ -171,7 +171,15 @@ def test_an_example_that_needs_more_memory_than_is_free_is_refused_in_one_line(
     check_example("cubic", Cubic(), 100, 5, 12, tested=True)
 
 
+def test_the_system_is_not_asked_about_what_every_process_has(monkeypatch):
+    monkeypatch.setattr(shard_grid, "available_memory", lambda: 0)
+    check_example("cubic", Cubic(), 1, 1, 12, tested=False)
+    with pytest.raises(HarnessError, match="and 0 MB are free"):
+        check_example("cubic", Cubic(), 200, 200, 12, tested=True)
+
+
 def test_an_example_may_take_all_the_memory_with_what_does_not_grow(monkeypatch):
+    monkeypatch.setattr(shard_grid, "SMALL_MEMORY", 0)
     monkeypatch.setattr(shard_grid, "available_memory", lambda: 1_000_064)
     check_example("cubic", Cubic(), 1, 1, 12, tested=True)  # 8 * 2^3 and 1e6 bytes
     monkeypatch.setattr(shard_grid, "available_memory", lambda: 1_000_063)

@@ -99,7 +99,7 @@ def test_thresholds_of_the_overlap_can_be_given_and_scenes_without_boxes_count()
 
 
 def test_boxes_without_confidence_and_another_text_are_refused():
-    with pytest.raises(InputError, match="box 1 has no score"):
+    with pytest.raises(InputError, match="event 1 has no score; the mean average"):
         number({"s": [Event("a sofa", cube(0))]}, TRUTH)
     with pytest.raises(HarnessError, match="expected no 'text' beside 'measure: map'"):
         Dense(**MAP, text="cider")

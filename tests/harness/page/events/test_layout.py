@@ -12,6 +12,7 @@ from harness.page.events.layout import (
     MOST_ROWS,
     SHORTEST,
     clock_text,
+    lay_out_lanes,
     length_of,
     pack_rows,
     ticks,
@@ -54,5 +55,15 @@ def test_bars_stay_inside_and_are_never_too_short_to_hit():
     events = times(("a dog", 10.0, 10.0), ("a cat", 0.0, 12.0))
     (scene,) = scenes_of(run_of({"s": {"v": [events]}}, {"v": [events]})).scenes
     assert length_of(scene) == 12.0, "an end beyond the duration stays"
-    for left, width in time_spans(scene, 0):
+    for left, width in time_spans(scene)[0]:
         assert width >= SHORTEST and left >= 0 and left + width <= 1
+
+
+def test_lanes_stand_one_below_the_other():
+    overlapping = times(("a dog", 0.0, 6.0), ("a cat", 5.0, 9.0))
+    run = run_of({"s": {"v": [times(("a dog", 0.0, 6.0))]}}, {"v": [overlapping]})
+    (scene,) = scenes_of(run).scenes
+    annotator, system = lay_out_lanes(scene, 20, 22, 6)
+    assert (annotator.top, annotator.height) == (0, 20 + 2 * 22 + 6)
+    assert (system.top, system.height) == (annotator.height, 20 + 22 + 6)
+    assert [bar.top for bar in annotator.bars] == [20, 42]
