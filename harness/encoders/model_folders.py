@@ -37,6 +37,24 @@ def check_tokenizer(folder: Path) -> None:
         )
 
 
+def check_config(folder: Path, subject: str) -> None:
+    """Raise :class:`InputError` for a folder that does not exist, with the nearest name
+    beside it, or holds no configuration of a model of transformers.
+
+    >>> check_config(Path("models/judge"), "the judge")
+    Traceback (most recent call last):
+    harness.errors.InputError: models/judge: the judge: no such folder
+    """
+    if not folder.exists():
+        raise InputError(f"{subject}: no such folder{_nearest(folder)}", str(folder))
+    if not (folder / "config.json").is_file():
+        raise InputError(
+            f"{subject}: the folder has no config.json; expected a model of "
+            "transformers",
+            str(folder),
+        )
+
+
 @dataclass(frozen=True)
 class ModelFolder:
     """A folder with a model, and where it comes from."""
@@ -113,7 +131,7 @@ def model_folder(
     return ModelFolder(folder, model, folder.name)
 
 
-def _nearest(model: str) -> str:
+def _nearest(model: str | Path) -> str:
     """Return the hint at a folder of a similar name beside the path."""
     name = nearest_beside(model)
     return f"; did you mean '{name}'?" if name else ""

@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.encoders.devices import first_device
 from harness.encoders.fingerprints import weights_fingerprint
+from harness.encoders.model_folders import check_config
 from harness.encoders.precision import computing
 from harness.encoders.token_batches import TokenBudget
 from harness.errors import HarnessError, InputError
@@ -115,11 +116,7 @@ class Classifier(LoadsModel):
         self.batch_size = batch_size
         self.device = device
         self.metric = metric
-        if not (self.path / "config.json").is_file():
-            raise InputError(
-                f"{metric} found no classifier: the folder has no config.json",
-                where=str(self.path),
-            )
+        check_config(self.path, f"the detector of '{metric}'")
 
     def signature(self) -> str:
         """Return the hash of the files of the model and the class."""

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from harness.contracts.parameters import Count, check_arguments
 from harness.encoders.devices import first_device
 from harness.encoders.fingerprints import weights_fingerprint
+from harness.encoders.model_folders import check_config
 from harness.errors import HarnessError, InputError, require
 from harness.files.user_path import user_path
 from harness_metrics.embeddings.local_model import (
@@ -63,8 +64,8 @@ class LocalModel(LoadsModel):
     Raises
     ------
     InputError
-        If the folder has no config.json; at first use, if transformers cannot load the
-        model, or the device has no memory for it.
+        If there is no such folder, or it has no config.json; at first use, if
+        transformers cannot load the model, or the device has no memory for it.
     HarnessError
         At first use, for a device that this machine lacks, and an unknown dtype.
     """
@@ -87,12 +88,7 @@ class LocalModel(LoadsModel):
         self.batch_size = batch_size
         self.device = device
         self.dtype = dtype
-        if not (self.path / "config.json").is_file():
-            raise InputError(
-                "the judge's folder has no config.json; "
-                "expected a model of transformers",
-                str(self.path),
-            )
+        check_config(self.path, "the judge")
 
     def signature(self) -> str:
         """Return the hash of the model and the settings that change answers."""

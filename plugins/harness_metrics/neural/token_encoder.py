@@ -15,7 +15,7 @@ from harness.encoders.devices import Devices, device_kind, encoder_devices
 from harness.encoders.fingerprints import weights_fingerprint
 from harness.encoders.long_texts import count_cut_tokens
 from harness.encoders.memory import has_room
-from harness.encoders.model_folders import check_tokenizer
+from harness.encoders.model_folders import check_config, check_tokenizer
 from harness.encoders.precision import (
     Precision,
     computing,
@@ -25,7 +25,7 @@ from harness.encoders.precision import (
 from harness.encoders.replicas import spread
 from harness.encoders.token_batches import TokenBudget
 from harness.encoders.vector_store import current_store, read_or_encode
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer
 from harness_metrics.neural.token_matching import Tokens, vectors_on
 
@@ -87,11 +87,7 @@ class TokenEncoder(LoadsModel):
         Raises :class:`InputError` if the folder has no config.json.
         """
         folder = self.find_folder()
-        if not (folder / "config.json").is_file():
-            raise InputError(
-                f"{self.needed_by} found no model: the folder has no config.json",
-                str(folder),
-            )
+        check_config(folder, self.needed_by)
         check_tokenizer(folder)
         return folder
 

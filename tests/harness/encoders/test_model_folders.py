@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from harness.contracts import Decoding, Example
-from harness.encoders.model_folders import model_folder
+from harness.encoders.model_folders import check_config, model_folder
 from harness.errors import InputError
 from harness.registry.torchvision_guard import guard_torchvision
 
@@ -160,3 +160,13 @@ def test_a_similar_folder_is_named(tmp_path):
         match=r"no such folder; did you mean 'gpt2'\?, and not a name on the hub",
     ):
         model_folder(str(tmp_path / "gpt22"))
+
+
+def test_a_folder_that_is_not_there_has_its_neighbour(tmp_path):
+    (tmp_path / "grader").mkdir()
+    with pytest.raises(InputError, match="the judge: no such folder; did you mean"):
+        check_config(tmp_path / "gradr", "the judge")
+    with pytest.raises(InputError, match=r"the judge: the folder has no config\.json"):
+        check_config(tmp_path / "grader", "the judge")
+    (tmp_path / "grader" / "config.json").write_text("{}")
+    check_config(tmp_path / "grader", "the judge")

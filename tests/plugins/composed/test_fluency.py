@@ -88,7 +88,7 @@ def test_a_classifier_gives_the_probability_of_its_class(folder):
 
 def test_mistakes(folder, tmp_path):
     with pytest.raises(
-        InputError, match=r"fense found no classifier: the folder has no config\.json"
+        InputError, match=r"the detector of 'fense': the folder has no config\.json"
     ):
         Classifier(str(tmp_path))
     with pytest.raises(

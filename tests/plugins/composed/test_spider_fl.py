@@ -86,7 +86,7 @@ def test_bad_parameters(tmp_path):
         HarnessError, match="SpiderFl: penalty is 2; expected a number from 0 to 1"
     ):
         SpiderFl(spice="rouge", penalty=2)
-    with pytest.raises(InputError, match="spider-fl found no classifier"):
+    with pytest.raises(InputError, match="the detector of 'spider-fl'"):
         SpiderFl(spice="rouge", detector=str(tmp_path))
     with pytest.raises(
         HarnessError, match="spider-fl: detector is 3; expected 'rules'"

@@ -158,7 +158,7 @@ def test_judges_from_mappings(tmp_path):
         ({"base_url": "http://x/v1", "model": 3}, "model is 3; expected a text"),
         (
             {"path": "/no/such/folder"},
-            "/no/such/folder: the judge's folder has no config.json",
+            "/no/such/folder: the judge: no such folder",
         ),
         (
             {"base_url": "http://x/v1", "model": "m", "prices": 3},
