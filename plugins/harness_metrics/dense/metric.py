@@ -350,6 +350,17 @@ class DenseAveragePrecision(Dense, CorpusMetric):
         """Return the mean average precision."""
         return self.protocol.number(objects)
 
+    def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return the mean average precision of each row of weights (W, B), shape (W,);
+        NaN for a row without examples.
+        """
+        if not isinstance(self.protocol, RegionProtocol):
+            return super().numbers(objects, weights)
+        numbers = np.full(len(weights), np.nan)
+        drawn = weights.any(axis=1)
+        numbers[drawn] = self.protocol.numbers(objects, weights[drawn])
+        return numbers
+
 
 # The parameters are those of the constructor: ``__new__`` takes any.
 _PARAMETERS = list(inspect.signature(Dense.__init__).parameters.values())[1:]

@@ -91,6 +91,35 @@ def average_precision(hits: np.ndarray, total: int) -> float:
     return float(best[np.searchsorted(recall, RECALLS)].mean())
 
 
+def precisions_at_hits(hits: np.ndarray) -> np.ndarray:
+    """Return the largest precision from each true positive on, shape (k, m), 0 behind
+    the last of the m that a threshold has at most.
+
+    Precision falls at every false positive, so that the largest one is at a true one.
+
+    Parameters
+    ----------
+    hits : ndarray
+        True for a true positive, shape (k, n): thresholds by predictions in the order
+        of falling confidence.
+
+    Examples
+    --------
+    >>> precisions_at_hits(np.array([[False, True, True, True], [True] + [False] * 3]))
+    array([[0.75, 0.75, 0.75],
+           [1.  , 0.  , 0.  ]])
+    """
+    counts = np.count_nonzero(hits, axis=1)
+    rows = np.repeat(np.arange(len(hits)), counts)
+    found = np.arange(1, len(rows) + 1) - (np.cumsum(counts) - counts)[rows]
+    # positions in the flat array, of which those of a row begin at its number times n
+    predictions = np.flatnonzero(hits) - rows * hits.shape[1] + 1
+
+    precision = np.zeros((len(hits), int(counts.max(initial=0))))
+    precision[np.arange(precision.shape[1]) < counts[:, None]] = found / predictions
+    return np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+
+
 class RegionProtocol:
     """Mean of the average precisions over thresholds of overlap and text score."""
 
@@ -161,6 +190,56 @@ class RegionProtocol:
             for score in self.text_scores
         ]
         return float(np.mean(precisions))
+
+    def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return :meth:`number` of the images of each row of weights (W, B), which say
+        how often an image counts, shape (W,).
+
+        Predictions are compared with the thresholds once.
+        """
+        if "first" not in objects.columns:
+            return np.zeros(len(weights))
+        overlaps = objects.values("overlap")
+        texts = objects.values("text")
+        hits = np.array(
+            [
+                (overlaps >= overlap) & objects.values("first") & (texts > score)
+                for overlap in self.overlaps
+                for score in self.text_scores
+            ]
+        )
+        # whole numbers are sorted faster
+        ranks = np.unique(-objects.values("confidence"), return_inverse=True)[1]
+        ranks = ranks.astype(np.min_scalar_type(len(ranks)))
+        regions = np.zeros(len(objects))
+        np.add.at(regions, objects.owners("regions"), objects.values("regions"))
+
+        predictions = Objects(
+            {"first": np.arange(len(ranks))},
+            {"first": objects.counts["first"]},
+            objects.defined,
+        )
+        images = np.arange(len(objects))
+        numbers = np.zeros(len(weights))
+        for position, row in enumerate(weights):
+            drawn = predictions[np.repeat(images, row.astype(np.int64))].values("first")
+            drawn = drawn[np.argsort(ranks[drawn], kind="stable")]
+            best = precisions_at_hits(hits.take(drawn, axis=1))
+            precisions = _at_recalls(best, int(row @ regions)).mean(axis=1)
+            numbers[position] = precisions.mean()
+        return numbers
+
+
+def _at_recalls(best: np.ndarray, total: int) -> np.ndarray:
+    """Return the largest precision at no smaller a recall than each of
+    :data:`RECALLS`, shape (k, 100), from those at the true positives (k, m) of so many
+    regions.
+    """
+    # true positives that reach a recall; the first one reaches that of 0
+    needed = np.searchsorted(np.arange(total + 1) / total, RECALLS).clip(min=1)
+    padded = np.zeros((len(best), best.shape[1] + 1))
+    padded[:, :-1] = best
+    return padded.take(np.minimum(needed - 1, best.shape[1]), axis=1)
 
 
 def _by_confidence(system: Side, example: str) -> Side:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import harness
-from harness.contracts import Event, EventSet
+from harness.contracts import CorpusMetric, Event, EventSet, Objects
 from harness.errors import InputError
+from harness_metrics.dense.metric import Dense
 from harness_metrics.dense.regions import (
     RECALLS,
     assign_regions,
@@ -71,3 +72,41 @@ def test_a_region_without_confidence_is_named():
             {"i": image(region)},
             {"dense": {"protocol": "densecap"}},
         )
+
+
+def drawn_images(rng, confidences):
+    """Return the objects of 12 images, of which one has no prediction."""
+    records = []
+    for count in [0, *rng.integers(1, 9, 11)]:
+        record = {"regions": rng.integers(1, 4, 1)}
+        if count:
+            record |= {
+                "confidence": rng.choice(confidences, count),
+                "overlap": rng.random(count),
+                "first": rng.random(count) < 0.7,
+                "text": rng.random(count) / 3,
+            }
+        records.append(record)
+    return Objects.of(records, "densecap")
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("measure", ["score", "precision"])
+def test_numbers_of_drawn_images_are_those_of_repeated_ones(seed, measure):
+    metric = Dense(protocol="densecap", measure=measure)
+    rng = np.random.default_rng(seed)
+    # predictions of one confidence keep the order that repeated images have
+    for confidences in (rng.random(200), [0.25, 0.5]):
+        images = drawn_images(rng, confidences)
+        weights = rng.multinomial(12, np.full(12, 1 / 12), size=20).astype(float)
+        weights = np.vstack([weights, np.zeros(12), np.eye(12), np.ones(12)])
+        plain = CorpusMetric.numbers(metric, images, weights)
+        assert np.isnan(plain).sum() == 1
+        np.testing.assert_array_equal(metric.numbers(images, weights), plain)
+
+
+def test_images_without_predictions_have_zero_however_often_they_are_drawn():
+    metric = Dense(protocol="densecap")
+    images = Objects.of([{"regions": np.array([2])}] * 3, "densecap")
+    weights = np.array([[1.0, 1, 1], [3, 0, 0]])
+    assert metric.numbers(images, weights).tolist() == [0.0, 0.0]
