@@ -422,21 +422,24 @@ def _reason(name: str) -> str:
 def card_section(tables: dict[str, Any]) -> str:
     """Return the Markdown of the tables of a card."""
     sizes = sorted({int(n) for table in tables.values() for n in table["sizes"]})
-    fewest = {
-        key: min(table[key] for table in tables.values())
-        for key in ("repetitions", "tests")
-    }
-    errors = [
-        f"{math.sqrt(0.95 * 0.05 / count):.3f}".removeprefix("0")
-        for count in fewest.values()
-    ]
+    runs: dict[tuple[int, int], list[str]] = {}
+    for label, table in tables.items():
+        runs.setdefault((table["repetitions"], table["tests"]), []).append(label)
+    most = max(runs, key=lambda counts: (len(runs[counts]), counts))
 
     explanation = (
         "**Calibration.** Coverage of the 95 % interval and size of the paired test at "
         ".05, on n examples ([how](../testing.md#calibration)): at least "
-        f"{fewest['repetitions']:,} intervals and {fewest['tests']:,} tests "
-        f"(standard error {errors[0]}, {errors[1]}). \\* below .90: no interval."
+        f"{most[0]:,} intervals and {most[1]:,} tests "
+        f"(standard error {_standard_errors(most)})"
     )
+    for counts in sorted(runs.keys() - {most}):
+        labels = ", ".join(f"`{label}`" for label in runs[counts])
+        explanation += (
+            f"; {counts[0]:,} and {counts[1]:,} ({_standard_errors(counts)}) of "
+            f"{labels}"
+        )
+    explanation += ". \\* below .90: no interval."
 
     lines = [
         _wrap(explanation),
@@ -452,6 +455,16 @@ def card_section(tables: dict[str, Any]) -> str:
             ]
             lines.append(f"| `{label}` {key} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _standard_errors(counts: tuple[int, int]) -> str:
+    """Return the standard errors of a coverage of .95 and a size of .05 from so many
+    intervals and tests.
+    """
+    errors = [
+        f"{math.sqrt(0.95 * 0.05 / count):.3f}".removeprefix("0") for count in counts
+    ]
+    return ", ".join(errors)
 
 
 def _wrap(paragraph: str) -> str:

@@ -151,6 +151,28 @@ def test_a_section_stars_what_a_run_does_not_print():
     ]
 
 
+def test_a_section_names_the_tables_of_other_numbers_of_runs():
+    sizes = {"5": {"interval": [0.9], "test": [0.05]}}
+    tables = {
+        label: {"repetitions": runs, "tests": tests, "sizes": sizes}
+        for label, runs, tests in (
+            ("a", 200, 50),
+            ("b", 500, 250),
+            ("c", 2000, 1000),
+            ("d", 500, 250),
+            ("e", 200, 50),
+            ("f", 500, 250),
+        )
+    }
+    text = " ".join(calibration.card_section(tables).partition("\n\n")[0].split())
+    assert text.endswith(
+        "at least 500 intervals and 250 tests (standard error .010, .014); "
+        "200 and 50 (.015, .031) of `a`, `e`; "
+        "2,000 and 1,000 (.005, .007) of `c`. "
+        "\\* below .90: no interval."
+    )
+
+
 def test_tables_are_stored_one_by_one(tmp_path, monkeypatch):
     monkeypatch.setattr(calibration, "TABLES", tmp_path / "calibration.json")
     first = {
