@@ -1,10 +1,12 @@
-"""Deviation of the precisions of a forward pass from float32: vectors and scores of
-real captions under published weights.
+"""Deviation of the precisions of a forward pass from float32: scores of captions and of
+corpora under published weights.
 
     python -m benchmarks.precision [--captions 5000] [--device auto] [--write]
 
 all-MiniLM-L6-v2 as a sentence encoder (cosine of caption and first reference) and as
-the model of BERTScore (F1). ``tf32`` needs an accelerator that has it; on the CPU its
+the model of BERTScore (F1): largest deviations of a pair. Metrics of the corpus of all
+captions beside all references: deviations as shares of the width of their 95 %
+intervals. ``tf32`` needs an accelerator that has it; on the CPU its
 rounding is imitated: matrix products read numbers with 10 bits of their fractions.
 ``--write`` puts the table into docs/encoders.md.
 """
@@ -19,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+import harness
 from benchmarks import captions
 from harness.encoders.devices import first_device
 from harness.encoders.precision import PRECISIONS, Precision
@@ -26,6 +29,7 @@ from harness_metrics.embeddings.minilm import MiniLm
 from harness_metrics.neural.bertscore import BertScore
 from harness_metrics.neural.token_matching import precisions
 
+CORPUS_METRICS = ("corpus-frechet", "corpus-mmd", "retrieval")
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "encoders.md"
 MARKS = ("<!-- precision -->", "<!-- /precision -->")
 
@@ -72,6 +76,24 @@ def bertscores(texts: list[str], others: list[str], dtype: Precision, device: st
     return 2 * precision * recall / (precision + recall)
 
 
+def corpus_results(texts: list[str], others: list[str], dtype: Precision, device: str):
+    """Return the results of the metrics of corpora."""
+    embedding = {"minilm": {"device": device, "dtype": dtype}}
+    return harness.score(
+        [[text] for text in texts],
+        [[text] for text in others],
+        metrics=[{name: {"embedding": embedding}} for name in CORPUS_METRICS],
+    )
+
+
+def width_shares(results, exact) -> list[str]:
+    """Return the deviations from the exact results as shares of their intervals."""
+    return [
+        f"{abs(result.value - same.value) / (same.ci95[1] - same.ci95[0]):.2%}"
+        for result, same in zip(results.values(), exact.values())
+    ]
+
+
 def _on_cpu(tokens):
     if isinstance(tokens.vectors, np.ndarray):
         return tokens
@@ -80,18 +102,22 @@ def _on_cpu(tokens):
 
 def measured(texts: list[str], others: list[str], device: str) -> list[str]:
     """Return the rows of the table."""
-    rows = ["| precision | sentence cosine | BERTScore F1 |", "| --- | --- | --- |"]
+    names = ("precision", "sentence cosine", "BERTScore F1", *CORPUS_METRICS)
+    rows = [f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}"]
     scores = {name: {} for name in ("cosine", "f1")}
+    corpora = {}
     for dtype in PRECISIONS:
         is_imitated = dtype == "tf32" and device == "cpu"
         with imitated_tf32() if is_imitated else _nothing():
             scores["cosine"][dtype] = cosines(texts, others, dtype, device)
             scores["f1"][dtype] = bertscores(texts, others, dtype, device)
+            corpora[dtype] = corpus_results(texts, others, dtype, device)
     for dtype in PRECISIONS[1:]:
         cells = [
             f"{np.abs(values[dtype] - values['float32']).max():.1e}"
             for values in scores.values()
         ]
+        cells += width_shares(corpora[dtype], corpora["float32"])
         name = f"{dtype}, imitated" if dtype == "tf32" and device == "cpu" else dtype
         rows.append(f"| {name} | {' | '.join(cells)} |")
     return rows

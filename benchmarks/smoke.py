@@ -93,7 +93,7 @@ BENCHMARKS = {
     "power": Smoke("--pilots 1 --effects 0.5 --metric rouge"),
     "pregen_choice": Smoke(left_out="reads the run of a study"),
     "pregen_speed": Smoke(f"--images 2 --width 8 --output {OUTPUT}", (DATA,)),
-    "precision": Smoke("--captions 4 --device cpu"),
+    "precision": Smoke("--captions 40 --device cpu"),
     "programs": Smoke("--items 500"),
     "promises": Smoke("intervals-shares"),
     "reading": Smoke("--lines 1000", (DATA,)),
