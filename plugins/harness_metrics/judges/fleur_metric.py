@@ -83,11 +83,12 @@ class Fleur(JudgeMetric):
             )
 
         judge.repeats = 0  # the reminder of a repetition speaks of JSON
-        judge.backend = copy.copy(judge.backend)
         if isinstance(judge.backend, Server):
+            judge.backend = copy.copy(judge.backend)
             log_probs = {"logprobs": True, "top_logprobs": TEXTS_OF_TOKEN}
             judge.backend.extra = {**log_probs, **judge.backend.extra}
         elif isinstance(judge.backend, LocalModel):
+            judge.backend = copy.copy(judge.backend)
             judge.backend.top_log_probs = TEXTS_OF_TOKEN
 
         self.references = references

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -18,6 +20,7 @@ from harness_metrics.embeddings.local_model import (
     LoadsModel,
     load_transformer,
 )
+from harness_metrics.judges.likeliest_tokens import LikeliestTokens
 from harness_metrics.judges.replies import Conversation, Reply
 
 _ANCHOR = "a"
@@ -34,8 +37,14 @@ class LoadedJudge:
     model: Any
     processor: Any = None
     """Processor of texts and images of a model that sees images."""
+    lock: Lock = field(default_factory=Lock)
+    """Held by the thread that generates: tokenizers, and models such as Qwen-VL, keep
+    the state of a batch.
+    """
 
 
+_loading = Lock()
+"""Held by the thread that loads a judge."""
 _in_use: WeakValueDictionary[tuple[str, ...], LoadedJudge] = WeakValueDictionary()
 """Judges by class, weights, device and number format, as long as a metric has them: the
 judges of several metrics are one model in memory.
@@ -108,8 +117,14 @@ class LocalModel(LoadsModel):
         device = first_device(self.device, "judge")
         weights = weights_fingerprint(self.path)
         key = (type(self).__name__, weights, device, self.dtype)
-        if (loaded := _in_use.get(key)) is not None:
+        with _loading:
+            if (loaded := _in_use.get(key)) is None:
+                _in_use[key] = loaded = self._load_on(device, dtype)
             return loaded
+
+    def _load_on(self, device: str, dtype: Any) -> LoadedJudge:
+        """Return the model on a device."""
+        import torch
 
         try:
             loaded = self._load(dtype)
@@ -132,7 +147,6 @@ class LocalModel(LoadsModel):
                 "dtype: bfloat16 needs half of it",
                 str(self.path),
             ) from error
-        _in_use[key] = loaded
         return loaded
 
     def _load(self, dtype: Any) -> LoadedJudge:
@@ -153,10 +167,11 @@ class LocalModel(LoadsModel):
         order = sorted(range(len(texts)), key=lambda index: (len(texts[index]), index))
         for start in range(0, len(order), self.batch_size):
             rows = order[start : start + self.batch_size]
-            replies = self._batch(
-                [texts[index] for index in rows],
-                [conversations[index] for index in rows],
-            )
+            with self._loaded_model.lock:
+                replies = self._batch(
+                    [texts[index] for index in rows],
+                    [conversations[index] for index in rows],
+                )
             for index, reply in zip(rows, replies):
                 store(index, reply)
 
@@ -185,22 +200,28 @@ class LocalModel(LoadsModel):
         self, texts: list[str], conversations: Sequence[Conversation]
     ) -> list[Reply]:
         import torch
+        from transformers import LogitsProcessorList
 
         tokenizer, model = self._loaded_model.tokenizer, self._loaded_model.model
         inputs = {
             name: value.to(model.device)
             for name, value in self._inputs(texts, conversations).items()
         }
+        likeliest = LikeliestTokens(self.top_log_probs)
+        has_top = bool(self.top_log_probs)
         try:
-            with torch.inference_mode():
-                out = model.generate(
+            with (
+                torch.inference_mode(),
+                likeliest.watch(model) if has_top else nullcontext(),
+            ):
+                sequences = model.generate(
                     **inputs,
                     do_sample=False,
                     num_beams=1,
                     max_new_tokens=self.max_tokens,
                     pad_token_id=tokenizer.pad_token_id,
-                    return_dict_in_generate=True,
-                    output_logits=bool(self.top_log_probs),
+                    return_dict_in_generate=False,
+                    logits_processor=LogitsProcessorList([likeliest] * has_top),
                 )
         except torch.OutOfMemoryError as error:
             raise InputError(
@@ -211,42 +232,12 @@ class LocalModel(LoadsModel):
 
         stops: int | list[int] | None = model.generation_config.eos_token_id
         ends = set[int | None](stops if isinstance(stops, list) else [stops])
-        answers = out.sequences[:, inputs["input_ids"].shape[1] :].tolist()
+        answers = sequences[:, inputs["input_ids"].shape[1] :].tolist()
         lengths = inputs["attention_mask"].sum(dim=1).tolist()
-        likeliest: list[list[dict[str, float]]] = [[] for _ in answers]
-        if self.top_log_probs:
-            likeliest = self._likeliest_texts(out.logits, answers)
         return [
-            self._reply(tokens, ends, length, texts_of_tokens)
-            for tokens, length, texts_of_tokens in zip(answers, lengths, likeliest)
+            self._reply(tokens, ends, length, likeliest.of_row(row))
+            for row, (tokens, length) in enumerate(zip(answers, lengths))
         ]
-
-    def _likeliest_texts(
-        self, logits: Sequence[Any], answers: list[list[int]]
-    ) -> list[list[dict[str, float]]]:
-        """Return the log-probabilities of the likeliest texts of each token of answers,
-        that of the answer first.
-
-        Parameters
-        ----------
-        logits : sequence of tensor
-            Logits (B, V) of each step.
-        answers : list of list of int
-            Numbers of the tokens of B answers.
-        """
-        likeliest: list[list[dict[str, float]]] = [[] for _ in answers]
-        for step, values in enumerate(logits):
-            log_probs = values.float().log_softmax(dim=-1)
-            best = log_probs.topk(min(self.top_log_probs, log_probs.shape[1]), dim=-1)
-            rows = zip(likeliest, answers, log_probs, best.indices.tolist())
-            for texts, answer, row, numbers in rows:
-                # a dictionary: a text of two tokens has the likelier one
-                shown = dict.fromkeys((answer[step], *numbers))
-                texts_of_token: dict[str, float] = {}
-                for number, value in zip(shown, row[list(shown)].tolist()):
-                    texts_of_token.setdefault(self._token_text(number), value)
-                texts.append(texts_of_token)
-        return likeliest
 
     def _token_text(self, number: int) -> str:
         """Return the text of a token, with the blank that it may begin with."""
@@ -261,7 +252,7 @@ class LocalModel(LoadsModel):
         tokens: list[int],
         ends: set[int | None],
         prompt_tokens: int,
-        likeliest: list[dict[str, float]],
+        likeliest: Sequence[Mapping[int, float]],
     ) -> Reply:
         stop = next((k for k, token in enumerate(tokens) if token in ends), None)
         content = tokens if stop is None else tokens[:stop]
@@ -269,6 +260,14 @@ class LocalModel(LoadsModel):
         text = tokenizer.decode(content, skip_special_tokens=True).strip()
         count = len(content) + (stop is not None)
         finish = "length" if stop is None else "stop"
-        return Reply(
-            text, finish, prompt_tokens, count, tokens=likeliest[: len(content)]
-        )
+        texts = [self._texts_of_token(step) for step in likeliest[: len(content)]]
+        return Reply(text, finish, prompt_tokens, count, tokens=texts)
+
+    def _texts_of_token(self, log_probs: Mapping[int, float]) -> dict[str, float]:
+        """Return the log-probabilities of a token by text; a text of two tokens has
+        that of the first.
+        """
+        texts: dict[str, float] = {}
+        for number, value in log_probs.items():
+            texts.setdefault(self._token_text(number), value)
+        return texts

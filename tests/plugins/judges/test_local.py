@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -61,9 +62,10 @@ def test_the_end_token_stops_an_answer(folder):
     model = LocalModel(path=str(folder))
     judge = model._loaded_model
     ids = judge.tokenizer("dog cat runs")["input_ids"]
-    likeliest = [{word: -0.5} for word in ("dog", "cat", "runs", "</s>", "a", "a")]
+    likeliest = [{number: -0.5} for number in (*ids, 2, 0, 0)]
+    texts = [{f" {word}": -0.5} for word in ("dog", "cat", "runs")]
     ended = model._reply([*ids, 2, 0, 0], {2}, 7, likeliest)
-    assert ended == Reply("dog cat runs", "stop", 7, 4, likeliest[:3])
+    assert ended == Reply("dog cat runs", "stop", 7, 4, texts)
     assert model._reply(ids, {2}, 7, []) == Reply("dog cat runs", "length", 7, 3)
     assert not judge.model.training
 
@@ -99,6 +101,26 @@ def test_judges_of_the_same_settings_are_one_model_in_memory(folder):
     other = LocalModel(path=str(folder), dtype="float64")
     assert first._loaded_model.model is second._loaded_model.model
     assert other._loaded_model.model is not first._loaded_model.model
+
+
+def test_threads_load_a_judge_once_and_take_turns(folder, monkeypatch):
+    loads = []
+    load = LocalModel._load
+
+    def count_load(model, dtype):
+        loads.append(model)
+        return load(model, dtype)
+
+    monkeypatch.setattr(LocalModel, "_load", count_load)
+    judges = [
+        LocalModel(path=str(folder), max_tokens=3, dtype="float64") for _ in range(4)
+    ]
+    judges[0].top_log_probs = 2
+    with ThreadPoolExecutor(4) as pool:
+        replies = list(pool.map(lambda judge: answers(judge, "a dog", "cat"), judges))
+    assert len(loads) == 1
+    assert len({reply.text for reply, _ in replies}) == 1
+    assert [bool(reply.tokens) for reply, _ in replies] == [True, False, False, False]
 
 
 def test_the_signature_is_that_of_weights_and_settings(folder, tmp_path):
