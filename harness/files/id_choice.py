@@ -390,8 +390,9 @@ def _contradicts(
     candidates : sequence of (sequence of str, sequence of str)
         The same of each file of candidates; empty where it has no such column.
     """
+    # a file may have several records, each with a number of its own
     is_complete = all(
-        own_numbers and own_files and len(set(own_files)) == len(own_files)
+        own_numbers and len(set(own_files)) == len(files)
         for own_numbers, own_files in candidates
     )
     if not candidates or not is_complete:
@@ -408,7 +409,7 @@ def _contradicts(
     own_stems: list[tuple[Sequence[str], Sequence[str]]] = []
     for own_numbers, own_files in candidates:
         names = [name_keys(file)[0] for file in own_files]
-        if set(names) != known or len(names) != len(known):
+        if set(names) != known:
             return False
         own_stems.append((own_numbers, names))
     return _has_other_pair(stems, own_stems)

@@ -189,8 +189,8 @@ def _check_running_numbers(
     pairing = records.find_other_pairing(column, examples, fields)
     if pairing is not None:
         raise InputError(
-            f"{pairing.describe()}; pass mappings of one of both to the texts, such as "
-            f"{{row[{pairing.other!r}]: row['caption'] for row in rows}}",
+            f"{pairing.describe()}; pass mappings from the right one to the texts, "
+            f"such as {{row[{pairing.other!r}]: row['caption'] for row in rows}}",
             "candidates",
         )
 

@@ -8,7 +8,9 @@ ids tells so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from harness.files.captions import name_keys
@@ -18,9 +20,11 @@ from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
 
 FEWEST_RECORDS = 3
-"""Number of records below which their values differ by chance."""
+"""Number of records, and of examples, below which values agree by chance."""
 LONGEST_VALUE = 200
 """Characters of a text that may name what a caption describes."""
+_DECIMAL = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
+"""A measured number in a table of texts."""
 
 
 def is_running(ids: Sequence[str]) -> bool:
@@ -46,7 +50,7 @@ class OtherPairing(NamedTuple):
     by_other: str
     """Id of the example by the other column."""
     value: str
-    """Value of the record in the other column."""
+    """Value of the example in the other column."""
 
     def describe(self) -> str:
         """Return both readings as a clause."""
@@ -139,12 +143,14 @@ class NumberedRecords:
             Column of :attr:`columns` -> value of each example.
         """
         start = self._starts.get(column or "")
-        if start is None or not is_running(examples) or int(examples[0]) != start:
+        if start is None or len(examples) < FEWEST_RECORDS:
+            return None
+        if not is_running(examples) or int(examples[0]) != start:
             return None
         found: OtherPairing | None = None
         for name, values in fields.items():
             positions = _match_values(self._places.get(name, {}), values)
-            if positions is None or _are_counts(values):
+            if positions is None or _have_even_steps(values):
                 continue
             moved = [k for k, position in enumerate(positions) if position != k]
             if not moved:
@@ -165,7 +171,8 @@ class NumberedRecords:
 def _value_text(value: YamlValue) -> str | None:
     """Return a value that may be an id as a text, None for any other one."""
     if isinstance(value, str):
-        return value if len(value) <= LONGEST_VALUE else None
+        is_long = len(value) > LONGEST_VALUE
+        return None if is_long or _DECIMAL.fullmatch(value) else value
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if is_number else None
 
@@ -188,11 +195,11 @@ def _match_values(places: Mapping[str, int], values: Sequence[str]) -> list[int]
     return [stems[key] for key in keys] if stems.keys() >= set(keys) else None
 
 
-def _are_counts(values: Sequence[str]) -> bool:
-    """Return True for whole numbers without a gap, such as ranks: those of two files
+def _have_even_steps(values: Sequence[str]) -> bool:
+    """Return True for whole numbers in even steps, such as ranks: those of two files
     have nothing to do with each other.
     """
     if not all(value.isascii() and value.isdecimal() for value in values):
         return False
-    numbers = [int(value) for value in values]
-    return max(numbers) - min(numbers) == len(numbers) - 1
+    numbers = sorted(map(int, values))
+    return len({high - low for low, high in pairwise(numbers)}) == 1

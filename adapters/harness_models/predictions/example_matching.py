@@ -78,18 +78,22 @@ def _check_running_numbers(table: Table, task: TaskView, names: Sequence[str]) -
     records = table.numbered_records
     if records is None or not records.columns:
         return
-    fields = _fields_of_examples(task, records.columns)
+    columns = _fields_of_examples(task, records.columns)
+    media: dict[str, list[str]] = {}
     media_column = find_name(MEDIA_COLUMNS, records.columns)
-    if media_column and media_column not in fields:
+    if media_column and media_column not in columns:
         files = [example.media or "" for example in task.examples]
-        fields |= {media_column: files} if all(files) else {}
+        media = {media_column: files} if all(files) else {}
 
-    pairing = records.find_other_pairing(table.id, names, fields)
+    pairing = records.find_other_pairing(table.id, names, columns | media)
     if pairing is not None:
         other = pairing.other
+        ids = f"columns: {{id: '{other}'}} of the references"
+        if other in media:  # they may have another name for it
+            ids = "columns: {id: 'NAME'} of the references, their column of media"
         raise InputError(
             f"{pairing.describe()}; choose id: '{table.id}', or id: '{other}' with "
-            f"columns: {{id: '{other}'}} of the references",
+            f"{ids}",
             str(table.path),
             parameter="id",
         )

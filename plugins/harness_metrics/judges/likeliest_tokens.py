@@ -49,7 +49,7 @@ class LikeliestTokens:
         self._logits = None
         best = log_probs.topk(min(self.count, log_probs.shape[1]), dim=-1).indices
         taken = scores.argmax(dim=-1, keepdim=True)
-        numbers = torch.cat([taken, best], dim=-1)
+        numbers: Any = torch.cat([taken, best], dim=-1)
         values = log_probs.gather(-1, numbers)
         self._steps.append(
             [dict(zip(*row)) for row in zip(numbers.tolist(), values.tolist())]

@@ -129,6 +129,22 @@ def test_the_name_of_a_running_number_is_no_agreement():
     assert choose_example_column(log, [log]) is None
 
 
+def test_files_pair_several_records_of_an_example_with_numbers_of_their_own():
+    references = {"id": ["0", "1", "2"], "image": ["a.jpg", "b.jpg", "c.jpg"]}
+    names = ["c.jpg", "c.jpg", "a.jpg", "a.jpg", "b.jpg"]
+    records = {"id": ["0", "1", "2", "3", "4"], "image": names}
+    assert choose_example_column(references, [records]) == "image"
+    in_folder = {**records, "image": [f"images/{name}" for name in names]}
+    assert choose_example_column(references, [in_folder]) == "image"
+    # the number is that of the example
+    numbers = {"id": ["2", "2", "0", "0", "1"], "image": names}
+    assert choose_example_column(references, [numbers]) is None
+    # one image has no record, or two of different folders are one
+    for own in (["c.jpg", *names[1:4], "a.jpg"], ["x/c.jpg", *names[1:]]):
+        some = {"id": records["id"], "image": own}
+        assert choose_example_column(references, [some]) is None
+
+
 def test_a_column_without_a_usual_name_has_to_fit():
     assert (
         choose_example_column(

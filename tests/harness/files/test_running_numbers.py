@@ -51,10 +51,24 @@ def test_the_same_order_is_none():
         (["a", "b", "c", "a"], ["b", "c", "a", "a"]),
         (["a", "b", "c", "d"], ["b", "a", "c", "e"]),
         ([1, 2, 3, 4], ["3", "1", "4", "2"]),
+        ([10, 0, 20, 30], ["0", "10", "20", "30"]),
         (["a", "b", None, "d"], ["b", "a", "None", "d"]),
         ([0.1, 0.2, 0.3, 0.4], ["0.2", "0.1", "0.4", "0.3"]),
+        (["0.1", "0.22", "3e-1", ".4"], ["0.22", "0.1", "3e-1", ".4"]),
+        (["a", "b", "c", "d"], ["b", "a"]),
     ],
-    ids=["constant", "splits", "repeated", "others", "ranks", "gap", "floats"],
+    ids=[
+        "constant",
+        "splits",
+        "repeated",
+        "others",
+        "ranks",
+        "steps",
+        "gap",
+        "floats",
+        "decimals",
+        "two",
+    ],
 )
 def test_columns_that_tell_nothing(own, others):
     assert find(records(own), others) is None
