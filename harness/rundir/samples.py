@@ -144,15 +144,17 @@ class System:
         """
         candidates = cast("Sequence[Sequence[str]]", self.table["candidates"])
         references = cast("Sequence[Sequence[str]]", self.table["references"])
-        rows: list[int] = self.rows.tolist()
-        return [
-            CaptionSet(
-                self.examples[position],
-                tuple(candidates[rows[position]]),
-                tuple(references[rows[position]]),
+        sets: list[CaptionSet] = []
+        for position in range(len(self.rows)) if positions is None else positions:
+            row = int(self.rows[position])
+            sets.append(
+                CaptionSet(
+                    self.examples[position],
+                    tuple(candidates[row]),
+                    tuple(references[row]),
+                )
             )
-            for position in (range(len(rows)) if positions is None else positions)
-        ]
+        return sets
 
     def iter_caption_sets(self) -> Iterator[CaptionSet]:
         """Yield the caption sets of :meth:`caption_sets`, with a part of the file in

@@ -31,6 +31,10 @@ from harness_metrics.neural.token_matching import Tokens, vectors_on
 
 PLAIN_ENCODERS = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
 """Kinds of models whose layers read the states of the one before alone."""
+KEPT_TOGETHER = 64
+"""Stored texts between two looks at the memory of an accelerator, each of which takes
+longer than to copy the vectors of a text.
+"""
 
 
 class _Rows(NamedTuple):
@@ -173,8 +177,13 @@ class TokenEncoder(LoadsModel):
         layer = "last" if self.layer is None else self.layer
         model = f"tokens|{self.fingerprint}|layer:{layer}|{device_kind(self.device)}"
         encoded = read_or_encode(model, texts, compute)
-        home = self.home
-        return [_keep(_from_bytes(value), home) for value in encoded]
+        tokens: list[Tokens] = []
+        for start in range(0, len(encoded), KEPT_TOGETHER):
+            place = _place(self.home)
+            for value in encoded[start : start + KEPT_TOGETHER]:
+                own = _from_bytes(value)
+                tokens.append(own._replace(vectors=vectors_on(place, own.vectors)))
+        return tokens
 
     def _compute(self, texts: Sequence[str]) -> list[Tokens]:
         _, models = self._loaded_model
@@ -286,11 +295,6 @@ def _place(home: str) -> str:
     CPU.
     """
     return home if has_room(home) else "cpu"
-
-
-def _keep(tokens: Tokens, home: str) -> Tokens:
-    """Return tokens whose vectors are where they are kept."""
-    return tokens._replace(vectors=vectors_on(_place(home), tokens.vectors))
 
 
 def _from_bytes(content: bytes) -> Tokens:

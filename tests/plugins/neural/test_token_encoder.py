@@ -97,6 +97,7 @@ def test_vectors_that_an_accelerator_has_no_room_for_wait_on_the_cpu(
         return len(asked) <= 2
 
     monkeypatch.setattr(token_encoder, "has_room", has_room)
+    monkeypatch.setattr(token_encoder, "KEPT_TOGETHER", 1)
     for store in (None, tmp_path):
         if store is not None:
             monkeypatch.setenv("HARNESS_VECTORS", str(store))
