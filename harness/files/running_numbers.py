@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from harness.files.captions import name_keys
@@ -23,6 +22,8 @@ FEWEST_RECORDS = 3
 """Number of records, and of examples, below which values agree by chance."""
 LONGEST_VALUE = 200
 """Characters of a text that may name what a caption describes."""
+SPARSE = 10
+"""Width of the range of whole numbers that may be ids, per number."""
 _DECIMAL = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 """A measured number in a table of texts."""
 
@@ -55,7 +56,7 @@ class OtherPairing(NamedTuple):
     def describe(self) -> str:
         """Return both readings as a clause."""
         return (
-            "two columns pair all records and examples, and differently: record "
+            "two columns pair records and examples, and differently: record "
             f"{self.record} is example '{self.by_number}' by '{self.column}', a "
             f"running number of both sides, and '{self.by_other}' by '{self.other}' "
             f"('{self.value}')"
@@ -129,9 +130,10 @@ class NumberedRecords:
         examples: Sequence[str],
         fields: Mapping[str, Sequence[str]],
     ) -> OtherPairing | None:
-        """Return where another column pairs the records with the examples in another
-        order than their running numbers; None where there is no such column, or one
-        with the order of the numbers.
+        """Return where another column pairs all records or all examples in another
+        order than their running numbers, which may begin at 0 on one side and at 1 on
+        the other; None where there is no such column, or one with the order of the
+        numbers.
 
         Parameters
         ----------
@@ -143,20 +145,20 @@ class NumberedRecords:
             Column of :attr:`columns` -> value of each example.
         """
         start = self._starts.get(column or "")
-        if start is None or len(examples) < FEWEST_RECORDS:
+        if start is None or not is_running(examples):
             return None
-        if not is_running(examples) or int(examples[0]) != start:
-            return None
+        offset = int(examples[0]) - start
         found: OtherPairing | None = None
         for name, values in fields.items():
-            positions = _match_values(self._places.get(name, {}), values)
-            if positions is None or _have_even_steps(values):
+            pairs = _match_values(self._places.get(name, {}), values)
+            if len(pairs) < FEWEST_RECORDS or _lie_close(values):
                 continue
-            moved = [k for k, position in enumerate(positions) if position != k]
-            if not moved:
-                return None  # the numbers are right
+            moved = [pair for pair in pairs if pair.record != pair.example + offset]
+            # the numbers are right, or so is the order, which begins elsewhere
+            if not moved or all(pair.record == pair.example for pair in pairs):
+                return None
             if found is None:
-                record, example = min((positions[k], k) for k in moved)
+                record, example = min(moved)
                 found = OtherPairing(
                     record + 1,
                     column or "",
@@ -168,6 +170,13 @@ class NumberedRecords:
         return found
 
 
+class _Pair(NamedTuple):
+    """Positions of a record and of an example with the same value."""
+
+    record: int
+    example: int
+
+
 def _value_text(value: YamlValue) -> str | None:
     """Return a value that may be an id as a text, None for any other one."""
     if isinstance(value, str):
@@ -177,29 +186,34 @@ def _value_text(value: YamlValue) -> str | None:
     return str(value) if is_number else None
 
 
-def _match_values(places: Mapping[str, int], values: Sequence[str]) -> list[int] | None:
-    """Return the position of the record with each value, names of files without folder
-    and ending; None unless each value has a record of its own.
+def _match_values(places: Mapping[str, int], values: Sequence[str]) -> list[_Pair]:
+    """Return the records and examples with the same value, names of files without
+    folder and ending; none unless all records or all examples have one, and each has
+    its own.
     """
     if len(set(values)) < len(values):
-        return None
-    if places.keys() >= set(values):
-        return [places[value] for value in values]
-    if not values or not is_media_name(values[0]):
-        return None
-
-    stems = {name_keys(value)[0]: position for value, position in places.items()}
-    keys = [name_keys(value)[0] for value in values]
-    if len(stems) < len(places) or len(set(keys)) < len(keys):
-        return None
-    return [stems[key] for key in keys] if stems.keys() >= set(keys) else None
+        return []
+    fewest = min(len(places), len(values))
+    pairs = _same_values(places, values)
+    if len(pairs) < fewest and is_media_name(values[0]):
+        stems = {name_keys(value)[0]: position for value, position in places.items()}
+        keys = [name_keys(value)[0] for value in values]
+        if len(stems) == len(places) and len(set(keys)) == len(keys):
+            pairs = _same_values(stems, keys)
+    return pairs if len(pairs) == fewest else []
 
 
-def _have_even_steps(values: Sequence[str]) -> bool:
-    """Return True for whole numbers in even steps, such as ranks: those of two files
-    have nothing to do with each other.
+def _same_values(places: Mapping[str, int], values: Sequence[str]) -> list[_Pair]:
+    return [
+        _Pair(places[value], k) for k, value in enumerate(values) if value in places
+    ]
+
+
+def _lie_close(values: Sequence[str]) -> bool:
+    """Return True for whole numbers that lie close, such as ranks and lengths: those of
+    two files have nothing to do with each other.
     """
     if not all(value.isascii() and value.isdecimal() for value in values):
         return False
-    numbers = sorted(map(int, values))
-    return len({high - low for low, high in pairwise(numbers)}) == 1
+    numbers = [int(value) for value in values]
+    return max(numbers) - min(numbers) < SPARSE * len(numbers)

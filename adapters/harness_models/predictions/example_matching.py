@@ -88,12 +88,11 @@ def _check_running_numbers(table: Table, task: TaskView, names: Sequence[str]) -
     pairing = records.find_other_pairing(table.id, names, columns | media)
     if pairing is not None:
         other = pairing.other
-        ids = f"columns: {{id: '{other}'}} of the references"
-        if other in media:  # they may have another name for it
-            ids = "columns: {id: 'NAME'} of the references, their column of media"
+        # the references may have another name for their column of media
+        otherwise = ", or their name of that column" if other in media else ""
         raise InputError(
             f"{pairing.describe()}; choose id: '{table.id}', or id: '{other}' with "
-            f"{ids}",
+            f"columns: {{id: '{other}'}} of the references{otherwise}",
             str(table.path),
             parameter="id",
         )

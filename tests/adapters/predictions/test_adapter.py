@@ -587,7 +587,7 @@ def test_running_numbers_that_another_column_contradicts_are_refused(save, name)
     assert (
         f"record 1 is example '0' by 'id', a running number of both sides, and '2' by "
         f"'{name}' ('{'images/' if is_media else ''}p2x.jpg'); choose id: 'id', or id: "
-        f"'{name}' with columns: {{id: '{'NAME' if is_media else name}'}} of the "
-        f"references{', their column of media' * is_media}"
+        f"'{name}' with columns: {{id: '{name}'}} of the references"
+        f"{', or their name of that column' * is_media}"
     ) in error_of(examples, path=path)
     assert captions(examples, path=path, id="id") == [("a 2",), ("a 0",), ("a 1",)]

@@ -51,7 +51,7 @@ def test_the_same_order_is_none():
         (["a", "b", "c", "a"], ["b", "c", "a", "a"]),
         (["a", "b", "c", "d"], ["b", "a", "c", "e"]),
         ([1, 2, 3, 4], ["3", "1", "4", "2"]),
-        ([10, 0, 20, 30], ["0", "10", "20", "30"]),
+        ([31, 45, 28, 52], ["45", "28", "31", "52"]),
         (["a", "b", None, "d"], ["b", "a", "None", "d"]),
         ([0.1, 0.2, 0.3, 0.4], ["0.2", "0.1", "0.4", "0.3"]),
         (["0.1", "0.22", "3e-1", ".4"], ["0.22", "0.1", "3e-1", ".4"]),
@@ -63,7 +63,7 @@ def test_the_same_order_is_none():
         "repeated",
         "others",
         "ranks",
-        "steps",
+        "lengths",
         "gap",
         "floats",
         "decimals",
@@ -80,8 +80,9 @@ def test_columns_that_tell_nothing(own, others):
         ([391895, 60623, 7, 42], ["60623", "391895", "7", "42"]),
         (["a/v1.jpg", "a/v2.jpg", "a/v3.jpg"], ["v2.png", "v1.png", "v3.png"]),
         (["a", "b", "c", "d"], ["b", "a", "c"]),
+        (["a", "b", "c"], ["b", "a", "d", "c"]),
     ],
-    ids=["numbers", "files", "limit"],
+    ids=["numbers", "files", "limit", "missing"],
 )
 def test_values_that_are_compared(own, others):
     assert find(records(own), others).by_other == "1"
@@ -100,7 +101,14 @@ def test_numbers_that_do_not_run_are_ids():
     rows[2].fields["id"] = 9
     assert find(rows, SHUFFLED) is None
     assert find(records(PLACES), SHUFFLED, examples=["0", "1", "3", "2"]) is None
-    assert find(records(PLACES), SHUFFLED, examples=["1", "2", "3", "4"]) is None
+
+
+def test_numbers_may_begin_elsewhere():
+    examples = ["1", "2", "3", "4"]
+    assert find(records(PLACES), SHUFFLED, examples=examples).by_other == "2"
+    # the order is the same, or the numbers are
+    assert find(records(PLACES), PLACES, examples=examples) is None
+    assert find(records(["attic", *PLACES]), PLACES, examples=examples) is None
 
 
 def test_a_file_whose_later_records_differ_is_read_on():
