@@ -32,7 +32,11 @@ from harness.files.user_files import fingerprint
 from harness.registry.file_forms import form_names
 from harness_models.predictions.example_matching import match_examples
 from harness_models.predictions.formats import FORMATS
-from harness_models.predictions.id_errors import missing_error, no_ids_error
+from harness_models.predictions.id_errors import (
+    missing_error,
+    no_ids_error,
+    unknown_error,
+)
 from harness_models.predictions.record_tables import find_matching_column, read_table
 from harness_models.predictions.table import USUAL, Choice, Table
 
@@ -244,12 +248,7 @@ class Predictions:
             if missing and not self.allow_missing:
                 raise missing_error(table, task, missing)
             if unknown and not (self.allow_unknown or task.partial):
-                raise InputError(
-                    f"predictions for {counted(len(unknown), 'example')} that the "
-                    f"data set does not contain: {captions.quote_list(unknown)} "
-                    "(allow_unknown: true ignores them)",
-                    str(table.path),
-                )
+                raise unknown_error(table, unknown)
 
     def _note_sets(
         self, table: Table, missing: Sequence[str], unknown: Sequence[str]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from harness.contracts import TaskView
 from harness.errors import InputError, counted
 from harness.files import captions
+from harness.files.running_numbers import is_running
 from harness_models.predictions.table import Table
 
 
@@ -43,6 +44,26 @@ def no_ids_error(
         f"its {counted(len(unknown), 'id', 'is/are')} not in the data set: "
         f"it has {captions.quote_list(unknown)}, "
         f"the data set {captions.quote_list(names)} ({advice})",
+        str(table.path),
+    )
+
+
+def unknown_error(table: Table, unknown: Sequence[str]) -> InputError:
+    """Return the error for predictions of examples that the data set does not have; for
+    ids that may count the records of the file it has both readings.
+    """
+    advice = "allow_unknown: true ignores them"
+    if is_running(list(table.captions)) and all(
+        len(texts) == 1 for texts in table.captions.values()
+    ):
+        advice += (
+            f", if '{table.id}' numbers the examples; if it counts the records of the "
+            "file, choose a column that both files share: id: 'COLUMN' with columns: "
+            "{id: 'COLUMN'} of the references"
+        )
+    return InputError(
+        f"predictions for {counted(len(unknown), 'example')} that the data set does "
+        f"not contain: {captions.quote_list(unknown)} ({advice})",
         str(table.path),
     )
 

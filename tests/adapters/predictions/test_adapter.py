@@ -591,3 +591,14 @@ def test_running_numbers_that_another_column_contradicts_are_refused(save, name)
         f"{', or their name of that column' * is_media}"
     ) in error_of(examples, path=path)
     assert captions(examples, path=path, id="id") == [("a 2",), ("a 0",), ("a 1",)]
+
+
+def test_ids_that_may_count_the_records_have_both_readings(save):
+    """Three candidates of each of two photos, numbered in their order: the numbers pair
+    the first two records, and ignoring the others gives another score.
+    """
+    rows = [{"id": k, "photo": "ab"[k // 3], "caption": f"c {k}"} for k in range(6)]
+    path = save(rows)
+    message = error_of([example(str(k)) for k in range(2)], path=path)
+    assert "if 'id' numbers the examples; if it counts the records" in message
+    assert "id: 'COLUMN' with columns: {id: 'COLUMN'}" in message
