@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from harness.encoders.pictures import decode_picture
 from harness.errors import InputError
 from harness_metrics.embeddings.local_model import load_transformer
 from harness_metrics.judges.local import LoadedJudge, LocalModel
-from harness_metrics.judges.replies import Conversation, Message
+from harness_metrics.judges.replies import Conversation, Message, Reply
 
 if TYPE_CHECKING:
     from PIL import Image as PilImage
@@ -56,6 +56,24 @@ class LocalImageModel(LocalModel):
         # the processor's own tokenizer pads the prompts
         return LoadedJudge(getattr(processor, "tokenizer", tokenizer), model, processor)
 
+    def complete(
+        self, conversations: Sequence[Conversation], store: Callable[[int, Reply], None]
+    ) -> None:
+        """Answer all conversations but those whose texts hold the model's own token of
+        an image, which are rejected: the model would look for an image there.
+        """
+        token = getattr(self._loaded_model.processor, "image_token", None)
+        accepted: list[int] = []
+        for index, conversation in enumerate(conversations):
+            if token and any(token in message["content"] for message in conversation):
+                store(index, Reply("", "rejected"))
+            else:
+                accepted.append(index)
+        super().complete(
+            [conversations[index] for index in accepted],
+            lambda position, reply: store(accepted[position], reply),
+        )
+
     def _text(self, conversation: Conversation) -> str:
         return self._loaded_model.processor.apply_chat_template(
             [
@@ -75,16 +93,24 @@ class LocalImageModel(LocalModel):
             for conversation in conversations
         ]
         start = judge.tokenizer.bos_token
-        return dict(
-            judge.processor(
-                text=texts,
-                images=images if any(images) else None,
-                padding=True,
-                return_tensors="pt",
-                # a template may have written the start token
-                add_special_tokens=not (start and texts[0].startswith(start)),
+        try:
+            return dict(
+                judge.processor(
+                    text=texts,
+                    images=images if any(images) else None,
+                    padding=True,
+                    return_tensors="pt",
+                    # a template may have written the start token
+                    add_special_tokens=not (start and texts[0].startswith(start)),
+                )
             )
-        )
+        except (ValueError, TypeError, IndexError) as error:
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            files = [m["image"] for talk in conversations for m in talk if "image" in m]
+            raise InputError(
+                f"the processor of the judge rejects {', '.join(files)}: {reason}",
+                str(self.path),
+            ) from error
 
 
 def _parts(message: Message) -> list[dict[str, str]]:

@@ -190,6 +190,16 @@ def test_judges_of_an_image_and_of_text(folders):
         Judge(text.backend, image=True)
 
 
+def test_a_text_with_the_token_of_an_image_is_rejected_alone(folders):
+    image = str(folders / "0.png")
+    model = LocalImageModel(path=str(folders / "llava"), max_tokens=2)
+    questions = [("a <image> dog", image), ("a dog", image)]
+    rejected, answered = ask(model, *questions)
+    assert rejected == Reply("", "rejected")
+    assert answered == ask(model, questions[1])[0]
+    assert answered.finish != "rejected"
+
+
 def test_models_that_cannot_see_are_one_line(folders):
     image = str(folders / "0.png")
     with pytest.raises(InputError, match="no chat template of images"):
@@ -199,3 +209,11 @@ def test_models_that_cannot_see_are_one_line(folders):
     broken = str(folders / "broken.png")
     with pytest.raises(InputError, match="the image does not decode"):
         ask(LocalImageModel(path=str(folders / "llava")), ("a dog", broken))
+
+
+def test_an_image_that_the_processor_rejects_is_one_line(folders, tmp_path):
+    # Qwen2-VL takes no image that is 200 times as wide as high
+    Image.new("RGB", (1000, 4)).save(tmp_path / "line.png")
+    model = LocalImageModel(path=str(folders / "qwen2_vl"))
+    with pytest.raises(InputError, match=r"rejects .*line\.png: .*aspect ratio"):
+        ask(model, ("a dog", str(tmp_path / "line.png")))
